@@ -5,7 +5,7 @@ Its source is fetched once (git); REDZONE_FREERTOS names a folder that has it in
 traffic takes so many seconds of the board's time: --seconds 600 for ten minutes.
 """
 
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.runner import FAIL, PASS, SKIP, Result, result
 
 from .host import boots, build, planted, source
 
@@ -46,8 +46,8 @@ def _planted(title, image):
         yield Result(f"{title}.traffic", PASS)
     for bug in planted.expected(image.board, image.heap):
         problem = bug.problem(session.bugs.get(bug.name, []))
-        yield Result(f"{title}.{bug.name}", FAIL if problem else PASS, problem or "", session.log)
-    yield Result(f"{title}.end", FAIL if session.ended else PASS, session.ended or "", session.log)
+        yield result(f"{title}.{bug.name}", problem, session.log)
+    yield result(f"{title}.end", session.ended, session.log)
 
 
 def _refused(folder, refuse, jobs):
@@ -56,7 +56,7 @@ def _refused(folder, refuse, jobs):
     session = boots.boot(build.build(board, folder, 5, 1, bugs=False, jobs=jobs, refuse=refuse))
     said = any(line.startswith(REFUSED[refuse]) for line in session.lines)
     detail = "" if said and session.ended and not session.traffic else f"no line '{REFUSED[refuse]}'"
-    return Result(f"{board}.refuses-{refuse.lower()}", FAIL if detail else PASS, detail, session.log)
+    return result(f"{board}.refuses-{refuse.lower()}", detail, session.log)
 
 
 def _ordinary(board, folder, seconds, jobs):

@@ -14,10 +14,10 @@ from pathlib import Path
 from redzone.build import builder
 from redzone.build.builder import KERNEL, preset_name
 from redzone.core.base import ROOT, Failure
-from redzone.machine import ktap, qemu
+from redzone.machine import qemu
 from redzone.run import cpio, module
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
-from redzone.testing.suites.kunit import errors_of, label, machine_of, missing_for, preset_of
+from redzone.testing.runner import FAIL, PASS, SKIP, Result, result
+from redzone.testing.suites.kunit import boot, label, machine_of, preset_of
 
 from . import source as linuxsource
 
@@ -199,7 +199,7 @@ def decode_module(context, source):
     decoded = (context.logs / "module-decoded.log").read_text(encoding="utf-8")
     if not wrong and not re.search(rf"\({MODULE.relative_to(ROOT)}:[1-9]\d*\) {name}", decoded):
         wrong = f"no frame is on a line of {MODULE.relative_to(ROOT)}"
-    return Result("module.decode-stacktrace", FAIL if wrong else PASS, wrong or "", log)
+    return result("module.decode-stacktrace", wrong, log)
 
 
 def find(context, line):
@@ -253,27 +253,27 @@ def run_line(context, line, linux):
         context.note("another test file than the one whose results are recorded: it says what may be skipped")
         stated = stated_reasons((source / TEST).read_text(encoding="utf-8"))
 
-    def boot(item):
+    def one(item):
         configuration, name, parameters, image = item
         target = machine_of(configuration, image, timeout=TIMEOUT)
         target.append += parameters
-        outcome, lines, log = context.boot(name, target)
-        parsed = ktap.parse(lines)
+        ended = boot(context, name, target)
+        lines, log, parsed = ended.lines, ended.log, ended.parsed
         total, skips = expectation(line, configuration)
         skipped = len(skips)
         if not known:
             own = [case for case in parsed.cases if case.name.startswith("kasan.")]
             total, skipped = len(own), sum(case.status == SKIP for case in own)
         results = list(judge(name, parsed, skips, log, stated))
-        errors = errors_of(outcome, parsed)
+        errors = ended.errors
         errors += filter(None, [closing_line(lines, total, skipped), write_only_error(parameters, lines)])
-        results.append(Result(f"{name}.counts", FAIL if errors else PASS, "\n".join(errors), log))
+        results.append(result(f"{name}.counts", errors, log))
         wrong = kunit_parse(source, log, parsed)
-        results.append(Result(f"{name}.kunit-parse", FAIL if wrong else PASS, wrong or "", log))
+        results.append(result(f"{name}.kunit-parse", wrong, log))
         # The script starts a process for each frame: half a minute per console.
         if configuration[1] == "inline" and configuration[3] == 4:
             wrong = decode(source, image.elf, log, lines, context, name)
-            results.append(Result(f"{name}.decode-stacktrace", FAIL if wrong else PASS, wrong or "", log))
+            results.append(result(f"{name}.decode-stacktrace", wrong, log))
         return results
 
     ready = []
@@ -281,7 +281,7 @@ def run_line(context, line, linux):
     for configuration, suffix, parameters in boots(line, context.mode):
         preset = preset_of(configuration)
         name = f"{line}-{label(configuration)}{suffix}"
-        reason = missing_for(context, configuration)
+        reason = context.missing_for(preset)
         if reason:
             yield Result(name, SKIP, reason)
             continue
@@ -301,7 +301,7 @@ def run_line(context, line, linux):
                 yield Result(name, FAIL, "\n".join(str(error).splitlines()[:20]), log)
                 continue
         ready.append((configuration, name, parameters, images[preset]))
-    for results in context.each(boot, ready):
+    for results in context.each(one, ready):
         yield from results
 
 

@@ -5,7 +5,7 @@ It fetches Debian's source package the first time, and builds it five times: abo
 """
 
 from redzone.decode import decoder, symbols
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.runner import FAIL, PASS, SKIP, Result, result
 
 from .host import boots, build
 
@@ -84,9 +84,9 @@ def _planted(image):
                 problem = _report_problem(reports[0], *expected)
             else:
                 problem = f"{len(reports)} reports, expected 1; {_names(session)}"
-            yield Result(f"planted.{memory}.{name}", FAIL if problem else PASS, problem or "", log)
+            yield result(f"planted.{memory}.{name}", problem, log)
         problem = _decode_problem(image, session, log)
-        yield Result(f"planted.{memory}.decoded", FAIL if problem else PASS, problem or "", log)
+        yield result(f"planted.{memory}.decoded", problem, log)
 
 
 def _unpatched(name, jobs):
@@ -178,7 +178,7 @@ def _gcc(context):
     for at, (name, *expected) in enumerate(chosen):
         reports = session.by_command[at] if at < len(session.by_command) else []
         problem = _report_problem(reports[0], *expected) if len(reports) == 1 else _names(session)
-        yield Result(f"gcc.{name}", FAIL if problem else PASS, problem or "", log)
+        yield result(f"gcc.{name}", problem, log)
 
 
 def run(context):

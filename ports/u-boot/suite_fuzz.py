@@ -8,7 +8,6 @@ failure: each may be a bug of U-Boot that bugs.md does not list.
 """
 
 import fnmatch
-import re
 import shutil
 import signal
 import tempfile
@@ -17,7 +16,7 @@ from pathlib import Path
 
 from redzone.fuzz import findings
 from redzone.kit import ports
-from redzone.testing.runner import FAIL
+from redzone.testing import runner
 from redzone.testing.suites import _fuzz
 
 from .host import boots, build, fuzz, known
@@ -37,15 +36,6 @@ LARGE = 32 << 10
 SMALL = 512
 # How long one input may take with all its reports, and a boot, in seconds.
 REPEAT = 1800
-_INPUTS = re.compile(r"redzone: \d+ s, (\d+) inputs, ")
-
-
-def _state(output):
-    """Return the last line of the campaign that says how far it has come, and the number of its inputs."""
-    lines = [line for line in output.splitlines() if _INPUTS.match(line)]
-    if not lines:
-        return "no input", 0
-    return lines[-1].removeprefix("redzone: "), int(_INPUTS.match(lines[-1])[1])
 
 
 def _title(finding):
@@ -78,9 +68,9 @@ class _Campaigns:
         wrong = [f"{_title(found)}: {found}" for found in self.named(place, "patched", known.OPEN)]
         if status != 0 and not wrong:
             wrong.append(f"exit status {status}")
-        if _state(output)[1] < seeds:
-            wrong.append(f"{_state(output)[1]} inputs, there are {seeds} valid ones")
-        return _fuzz.result(f"{name}.valid", wrong, log)
+        if _fuzz.state(output)[1] < seeds:
+            wrong.append(f"{_fuzz.state(output)[1]} inputs, there are {seeds} valid ones")
+        return runner.result(f"{name}.valid", wrong, log)
 
     def progress(self, name):
         """Inputs are made from them, and some reach code that those do not."""
@@ -89,7 +79,7 @@ class _Campaigns:
         rounds = seeds + 1 if context.seconds else context.rounds or ROUNDS
         limit = ("--time", context.seconds) if context.seconds else ("--runs", rounds)
         status, output, log = self.fuzz.run(name, "--dir", name, "--seed", context.seed or 1, *limit)
-        state, inputs = _state(output)
+        state, inputs = _fuzz.state(output)
         context.note(f"{name}: {state}")
         for found, number in self.named(name, "patched", known.OPEN).items():
             text = f"bug {number} of bugs.md" if number else f"new: {found}/report.txt"
@@ -101,7 +91,7 @@ class _Campaigns:
         kept = sum(1 for _ in (self.folder / name / "corpus").glob("*"))
         if kept <= seeds:
             wrong.append(f"{kept} inputs kept, {seeds} of them valid ones: nothing reached further")
-        return _fuzz.result(f"{name}.progress", wrong, log)
+        return runner.result(f"{name}.progress", wrong, log)
 
     def smaller(self):
         """An input is made much smaller, although its bug is a read: the same boot has it again and again."""
@@ -119,7 +109,7 @@ class _Campaigns:
         if not sizes:
             wrong.append("bug 9 is not found")
         wrong += [f"{size} bytes are left, expected {SMALL} at most" for size in sizes if size > SMALL]
-        return _fuzz.result("fs.smaller", wrong, log)
+        return runner.result("fs.smaller", wrong, log)
 
     def _look(self, found, looked, began):
         """Add the inputs of the CVEs that are not in @looked yet to @found: {CVE: [files]}.
@@ -165,10 +155,10 @@ class _Campaigns:
         names = ", ".join(sorted(found)) or "no CVE"
         wrong = []
         if len(found) < CVES_WANTED:
-            wrong.append(f"{names} within {_state(text)[1]} inputs, expected {CVES_WANTED}")
+            wrong.append(f"{names} within {_fuzz.state(text)[1]} inputs, expected {CVES_WANTED}")
         if status not in (0, 1, 130):
             wrong.append(f"exit status {status}")
-        yield _fuzz.result("fs.cves", wrong, kept)
+        yield runner.result("fs.cves", wrong, kept)
         yield self._repeated(found)
 
     def _repeated(self, found):
@@ -182,7 +172,7 @@ class _Campaigns:
                     break
             else:
                 wrong.append(f"no input alone shows {name}")
-        return _fuzz.result("fs.cves.repeated", wrong, log)
+        return runner.result("fs.cves.repeated", wrong, log)
 
     def results(self, name):
         """Yield the results of the part @name of the suite."""
@@ -204,7 +194,7 @@ def run(context):
         if not any(fnmatch.fnmatch(name, pattern) for pattern in patterns):
             continue
         for result in campaigns.results(name):
-            failed = failed or result.status == FAIL
+            failed = failed or result.status == runner.FAIL
             yield result
     # The files that a failure names are still there to look at.
     if not failed:

@@ -4,7 +4,7 @@
 Without xv6's source, and without a network to fetch it, it is skipped.
 """
 
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.runner import SKIP, Result, result
 
 from .host import bugs, build, session, source
 from .host.bugs import BUGS
@@ -28,7 +28,7 @@ def _planted(cc, image, logs):
             fault = bugs.problem(bug, reply)
             if fault and result.ended:
                 fault += f"; xv6 stopped: {result.ended}"
-            yield Result(f"{cc}.{bug.name}", FAIL if fault else PASS, fault or "", log)
+            yield result(f"{cc}.{bug.name}", fault, log)
 
 
 def _usertests(cc, image, logs):
@@ -41,13 +41,13 @@ def _usertests(cc, image, logs):
         fault = f"xv6 stopped: {result.ended}"
     else:
         fault = "" if PASSED in result.replies[-1].lines else f"no line '{PASSED}'"
-    return Result(f"{cc}.usertests", FAIL if fault else PASS, fault, log)
+    return result(f"{cc}.usertests", fault, log)
 
 
 def run(context):
     lines = build.written_lines()
     fault = f"{lines} lines, at most {LINES_MAX}" if lines > LINES_MAX else ""
-    yield Result("lines", FAIL if fault else PASS, fault)
+    yield result("lines", fault)
     try:
         source.find()
     except source.Unavailable as error:

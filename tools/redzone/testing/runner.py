@@ -5,6 +5,7 @@ A suite is a module in suites/ with a function run(context) that yields Results.
 suites/__init__.py lists what else it may define.
 """
 
+import difflib
 import itertools
 import os
 import resource
@@ -21,7 +22,7 @@ from rich.markup import escape
 from rich.status import Status
 
 from redzone.build import builder
-from redzone.core import base, doctor, libc_source
+from redzone.core import base, doctor, libc_source, mteqemu
 from redzone.core.base import LOGS, ROOT, Failure
 from redzone.machine import qemu
 from redzone.machine.console import Reader
@@ -41,6 +42,44 @@ class Result:
     status: str
     detail: str = ""
     log: Path | None = None
+
+
+def result(name, wrong, log=None):
+    """Return the Result of the test @name. @wrong: what is wrong with it, a list of texts or one text."""
+    text = "\n".join(wrong) if isinstance(wrong, list) else wrong or ""
+    return Result(name, FAIL if text else PASS, text, log)
+
+
+def when(bad, text):
+    """Return [@text] if something is @bad, else an empty list."""
+    return [text] if bad else []
+
+
+def asked(variable):
+    """Return whether the environment's @variable, such as REDZONE_UPDATE_DOCS, asks to write what a suite
+    compares."""
+    return os.environ.get(variable, "") not in ("", "0")
+
+
+def rewrite(path, text):
+    """Write the file @path of the tree anew, and say so."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    base.say(f"wrote {base.relative(path)}")
+
+
+def compared(name, path, text):
+    """Return the Result of the test @name: the document @path has the @text that it should have. With
+    REDZONE_UPDATE_DOCS=1 in the environment the document gets it."""
+    shown = path.read_text(encoding="utf-8")
+    if shown != text and asked("REDZONE_UPDATE_DOCS"):
+        rewrite(path, text)
+        shown = text
+    lines = difflib.unified_diff(
+        shown.splitlines(), text.splitlines(), "the document", "it should be", lineterm="", n=0
+    )
+    hint = when(shown != text, "REDZONE_UPDATE_DOCS=1 in the environment writes it anew")
+    return result(name, [*list(lines)[:20], *hint])
 
 
 # Locks of the folders with this command's logs, to the end of the command.
@@ -104,8 +143,27 @@ class Context:
         return None
 
     def missing_for(self, preset):
-        """Like missing(), for the tools that building @preset needs."""
-        return self.missing(*builder.tools_of(preset))
+        """Like missing(), for what building the kernel @preset needs, and a machine that boots it."""
+        reason = self.missing(*builder.tools_of(preset))
+        return reason or (mteqemu.reason() if preset.startswith("arm64-hw_tags") else None)
+
+    def of_mode(self, configurations):
+        """Return those of @configurations whose first word, the KASAN mode, is the one that was asked for."""
+        return [one for one in configurations if self.mode in (None, one[0])]
+
+    def kernels(self, configurations, preset, label, target="redzone"):
+        """Build the kernels of @configurations, as of_mode() takes them.
+
+        @preset(configuration): what to build. @label(configuration): the name for its results.
+        Return ([(configuration, builder.Image of @target)], [a Result for each one that is skipped])."""
+        ready, skipped = [], []
+        for one in self.of_mode(configurations):
+            reason = self.missing_for(preset(one))
+            if reason:
+                skipped.append(Result(label(one), SKIP, reason))
+            else:
+                ready.append((one, self.build(preset(one), targets=[target])[target]))
+        return ready, skipped
 
     def build(self, preset, **options):
         """builder.build(), without asking and without progress lines."""

@@ -14,7 +14,7 @@ from redzone.core.base import ROOT
 from redzone.elf.file import SHF_EXECINSTR, SHT_REL, SHT_RELA, File
 from redzone.elf.symbols import symbols
 from redzone.kit import amalgamate
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.runner import SKIP, Result, result
 
 LEVELS = ("O0", "O1", "O2", "O3", "Os", "Oz")
 COMPILERS = ("clang-19", "clang-22", "gcc")
@@ -182,6 +182,6 @@ def run(context, rows):
                 for row in groups[key]
                 for text in _judge(row, scratch, scratch / "amalgamated")
             ]
-            return Result(f"calls.{key[1]}.{key[0]}", FAIL if wrong else PASS, "\n".join(wrong[:30]))
+            return result(f"calls.{key[1]}.{key[0]}", wrong[:30])
 
         yield from context.each(judge, ready)

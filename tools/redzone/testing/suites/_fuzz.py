@@ -1,16 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Runs `./redzone fuzz` for the suites that fuzz, in a folder of their own."""
 
+import contextlib
+import re
 import shlex
+import shutil
 import signal
 import subprocess
+import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from redzone.build.builder import KERNEL
-from redzone.core import process
-from redzone.core.base import ROOT
-from redzone.testing.runner import FAIL, PASS, Result
+from redzone.core import crates, mteqemu, process
+from redzone.core.base import ROOT, Failure
+from redzone.testing.runner import when
 
 # What the command takes, for TOOLS of a suite.
 TOOLS = (*KERNEL, "clang-19", "symbolizer", "libfuzzer", "libc")
@@ -28,8 +33,35 @@ BAD = {
     "Fake": "Oops - trap in LLVMFuzzerTestOneInput",
 }
 TIMEOUT = 7200
+# The input of parser.c that meets its first bug at once.
+BUG = b"TOY1keysS\7abc"
 # How long the command may take to end when it is interrupted, in seconds.
 STOP = 120
+_INPUTS = re.compile(r"redzone: \d+ s, (\d+) inputs, ")
+
+
+@dataclass(frozen=True)
+class Library:
+    """A library with a known bug. @harness: in tests/fuzz. @files: of the crate's source."""
+
+    crate: crates.Crate
+    harness: str
+    files: tuple
+
+    def sources(self):
+        """Return the files to compile, and the folder for -I. Raise crates.Unavailable."""
+        source = self.crate.source()
+        return [HERE / self.harness, *(source / name for name in self.files)], source
+
+
+ZLIB = Library(
+    crates.Crate("libz-sys", "1.1.6", ROOT / "tests" / "zlib", "src/zlib"),
+    "zlib_header.c",
+    ("adler32.c", "crc32.c", "inffast.c", "inflate.c", "inftrees.c", "zutil.c"),
+)
+LZ4 = Library(
+    crates.Crate("lz4-sys", "1.9.3", ROOT / "tests" / "lz4", "liblz4/lib"), "lz4_partial.c", ("lz4.c",)
+)
 
 
 class Fuzz:
@@ -77,6 +109,38 @@ class Fuzz:
             running.kill()
             return running.communicate()[0]
 
+    def repeat(self, finding):
+        """Run the command that the folder @finding has to repeat it. Return what has ended, and its line."""
+        line = (finding / "command").read_text()
+        ended = self.plain(line, shell=True)
+        self.write_log([line], ended.stdout + ended.stderr)
+        return ended, line.strip()
+
+    def plain(self, command, **options):
+        """Run another @command in the folder. Return what has ended, with its output."""
+        return subprocess.run(
+            command, check=False, cwd=self.folder, capture_output=True, text=True, errors="replace", **options
+        )
+
+    def odd_corpus(self, name, good):
+        """Make a corpus with odd things in it, and the input @good, for a campaign in the folder @name."""
+        corpus = self.folder / name / "corpus"
+        corpus.mkdir(parents=True)
+        (corpus / "empty").touch()
+        (corpus / "large").write_bytes(b"TOY1" + bytes(2 << 20))
+        (corpus / "nowhere").symlink_to(self.folder / "missing")
+        (corpus / "folder").mkdir()
+        (corpus / "good").write_bytes(good)
+
+    def native(self, sources, executable, *options):
+        """Build the same target with libFuzzer and ASan for this machine."""
+        command = ["clang-19", "-O2", "-g", "-w", "-fsanitize=fuzzer,address", *options, *sources]
+        command = [*map(str, command), "-o", str(executable)]
+        made = self.plain(command)
+        self.write_log(command, made.stderr)
+        if made.returncode != 0:
+            raise Failure(f"{executable.name} cannot be built for this machine:\n{made.stderr.strip()}")
+
     def write_log(self, command, output):
         self.number += 1
         return self.context.write_log(f"{self.number:02}", f"$ {shlex.join(command)}\n{output}")
@@ -87,9 +151,29 @@ class Fuzz:
         return {path.read_text().strip(): path.parent for path in found}
 
 
-def result(name, wrong, log):
-    """Return the Result of a test. wrong: texts, none if all is well."""
-    return Result(name, FAIL if wrong else PASS, "; ".join(wrong), log)
+@contextlib.contextmanager
+def campaign(context, name):
+    """Give a Fuzz in a folder of its own for the suite @name. The folder goes at the end."""
+    folder = Path(tempfile.mkdtemp(prefix=f"redzone-{name}-"))
+    try:
+        yield Fuzz(context, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def state(output):
+    """Return the last line of @output that says how far fuzzing has come, and the number of its inputs."""
+    lines = [line for line in output.splitlines() if _INPUTS.match(line)]
+    if not lines:
+        return "no input", 0
+    return lines[-1].removeprefix("redzone: "), int(_INPUTS.match(lines[-1])[1])
+
+
+def lacks(context, name):
+    """Return why the mode, or compiler, @name cannot run here, or None."""
+    if name == "hw_tags":
+        return mteqemu.reason()
+    return context.missing("gcc-arm64") if name == "gcc" else None
 
 
 def missing(titles, wanted):
@@ -103,8 +187,7 @@ def wrong_end(status, output, word, fault):
     @status, @output: of the command. @word: what it says of @fault, which came before.
     """
     wrong = [] if status == 130 else [f"exit status {status}"]
-    if word not in output:
-        wrong.append(f"nothing says that {fault}")
+    wrong += when(word not in output, f"nothing says that {fault}")
     return wrong
 
 

@@ -9,19 +9,16 @@ It tries wrong values in a few boots, many in each; a test in the kernel (kernel
 prints the values of all parameters.
 """
 
-import difflib
-import os
 import re
 import struct
 
 from redzone.build import builder
-from redzone.core import base
 from redzone.core.base import ROOT
 from redzone.elf.file import File
 from redzone.elf.symbols import symbols
-from redzone.machine import ktap, qemu
-from redzone.testing.runner import FAIL, PASS, Result
-from redzone.testing.suites.kunit import end_error, wrong_with
+from redzone.machine import qemu
+from redzone.testing.runner import compared, result, when
+from redzone.testing.suites import kunit
 
 TOOLS = (*builder.KERNEL, "clang-19")
 QUICK = "all"
@@ -201,13 +198,12 @@ def _malformed(name, value, expected, kept):
 def _boot(context, name, image, append):
     """Return ([lines], {parameter: its value, as the kernel's test prints it}, [errors], the log)."""
     target = qemu.Machine(image, append=[*append, "kunit.filter_glob=params"], timeout=TIMEOUT)
-    outcome, lines, log = context.boot(name, target)
-    found = (re.search(r"# values: value: ([^=]+)=(.*)$", line) for line in lines)
+    ended = kunit.boot(context, name, target)
+    found = (re.search(r"# values: value: ([^=]+)=(.*)$", line) for line in ended.lines)
     values = dict(match.groups() for match in found if match)
-    errors = ktap.parse(lines).errors + [error for error in [end_error(outcome)] if error]
-    if any("FAULT_INJECTION: forcing" in line for line in lines):
-        errors.append("allocations failed on purpose")
-    return lines, values, errors, log
+    forced = any("FAULT_INJECTION: forcing" in line for line in ended.lines)
+    errors = ended.errors + when(forced, "allocations failed on purpose")
+    return ended.lines, values, errors, ended.log
 
 
 def _pieces(arguments):
@@ -230,10 +226,6 @@ def _changed(values, default):
     ]
 
 
-def _verdict(name, wrong, log=None):
-    return Result(name, FAIL, "\n".join(wrong), log) if wrong else Result(name, PASS)
-
-
 def _wrong_values(context, image, names):
     """Boot with wrong values: the kernel must name each, with the accepted ones, and keep all defaults."""
     _, default, errors, log = _boot(context, "defaults", image, [])
@@ -241,19 +233,19 @@ def _wrong_values(context, image, names):
     silent = set(names) - set(default)
     unread = silent - {"failslab", "fail_page_alloc", "fail_site", "kasan.ignore", "kasan_multi_shot"}
     errors += [f"not printed: {name}" for name in sorted(unread)]
-    yield _verdict("wrong.values-are-read", errors, log)
-    yield _verdict("wrong.table", [f"of one table only: {name}" for name in set(names) ^ set(WRONG)])
+    yield result("wrong.values-are-read", errors, log)
+    yield result("wrong.table", [f"of one table only: {name}" for name in set(names) ^ set(WRONG)])
     lines = []
     arguments = [_argument(name, value) for name in names for value in WRONG.get(name, ())]
     for number, piece in enumerate(_pieces(arguments)):
         some, values, errors, log = _boot(context, f"wrong-values-{number}", image, piece)
         wrong = errors + _changed(values, default)
-        yield _verdict(f"wrong.default-stays.{number}", wrong, log)
+        yield result(f"wrong.default-stays.{number}", wrong, log)
         lines += some
     for name, expected in names.items():
         wanted = [_malformed(name, value, expected, "the default") for value in WRONG.get(name, ())]
         absent = [f"no line: {text}" for text in wanted if not any(line.endswith(text) for line in lines)]
-        yield _verdict(f"wrong.{name}", absent, log)
+        yield result(f"wrong.{name}", absent, log)
 
     append = [_argument(name, value) for name, (value, _) in TOO_LARGE.items()]
     lines, values, errors, log = _boot(context, "too-large", image, append)
@@ -262,7 +254,7 @@ def _wrong_values(context, image, names):
         pattern = pattern.format(name=re.escape(name), values=re.escape(names[name]))
         if not any(re.search(pattern + r"keeping the default(, \d+)?$", line) for line in lines):
             errors.append(f"no line: {pattern}")
-    yield _verdict("wrong.too-large", errors + _changed(values, default), log)
+    yield result("wrong.too-large", errors + _changed(values, default), log)
 
 
 def _kept_values(context, image, names):
@@ -272,39 +264,23 @@ def _kept_values(context, image, names):
     for name, (right, wrong, shown) in KEPT.items():
         kept = name if right is None else f'{name}="{right}"'
         text = _malformed(name, wrong, names[name], kept)
-        if not any(line.endswith(text) for line in lines):
-            errors.append(f"no line: {text}")
+        errors += when(not any(line.endswith(text) for line in lines), f"no line: {text}")
         if shown is not None and values.get(name) != shown:
             errors.append(f"{name} is {values.get(name)}, not {shown}")
-    yield _verdict("wrong.set-before", errors, log)
+    yield result("wrong.set-before", errors, log)
 
 
 def _off(context, image):
     """Boot the KUnit suites with kasan=off: the kernel works as usual, without a report."""
     target = qemu.Machine(image, smp=4, append=["kasan=off"], timeout=6 * TIMEOUT)
-    outcome, lines, log = context.boot("off", target)
-    parsed = ktap.parse(lines)
-    wrong = wrong_with(outcome, parsed)
-    wrong += [f"reported: {report.type}" for report in outcome.reader.reports]
-    yield Result("off", FAIL if wrong else PASS, "\n".join(wrong), log)
+    ended = kunit.boot(context, "off", target)
+    yield result("off", ended.wrong + ended.reported, ended.log)
 
 
 def run(context):
     built = context.build(builder.preset_name(), targets=["redzone"])["redzone"]
-    text = DOCUMENT.read_text(encoding="utf-8")
-    right = insert(text, expected(built.elf))
-    if text != right and os.environ.get("REDZONE_UPDATE_DOCS", "") not in ("", "0"):
-        DOCUMENT.write_text(right, encoding="utf-8")
-        base.say(f"wrote {base.relative(DOCUMENT)}")
-        text = right
-    if text == right:
-        yield Result("tables", PASS)
-    else:
-        lines = difflib.unified_diff(
-            text.splitlines(), right.splitlines(), "the document", "the kernel", lineterm="", n=0
-        )
-        hint = ["REDZONE_UPDATE_DOCS=1 in the environment writes the tables anew"]
-        yield Result("tables", FAIL, "\n".join([*list(lines)[:20], *hint]))
+    right = insert(DOCUMENT.read_text(encoding="utf-8"), expected(built.elf))
+    yield compared("tables", DOCUMENT, right)
 
     kasan, kernel = tables(built.elf)
     names = {row[0].strip("`="): row[1] for row in kasan + kernel}

@@ -7,7 +7,7 @@ from redzone.build import builder
 from redzone.core import base, mteqemu
 from redzone.core.base import ROOT
 from redzone.machine import console, qemu
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.runner import SKIP, Result, result, when
 
 TOOLS = (*builder.KERNEL, "clang-19")
 BOOTS = 10
@@ -38,12 +38,9 @@ def run(context):
                 ends = list(context.each(boot, range(1, BOOTS + 1)))
                 first = ends[0][0]
                 odd = [end for end in ends if end[0] != first or end[0][0] != expected[name]]
-                title = f"{BOOTS}-boots.{name}-{cpus}cpu"
-                if odd:
-                    detail = f"{len(odd)} of {BOOTS} boots ended otherwise: {odd[0][1] or odd[0][0]}"
-                    yield Result(title, FAIL, detail, odd[0][2])
-                else:
-                    yield Result(title, PASS)
+                worst, message, log = (odd or ends)[0]
+                detail = f"{len(odd)} of {BOOTS} boots ended otherwise: {message or worst}"
+                yield result(f"{BOOTS}-boots.{name}-{cpus}cpu", when(odd, detail), log)
 
         yield from _identical(context, images["heap_bugs"].image, "generic", "")
         if reason := mteqemu.reason():
@@ -65,12 +62,8 @@ def _identical(context, image, mode, prefix):
             outcome, lines, log = context.boot(f"icount-{prefix}{cpus}cpu-{number}", target)
             texts.append(lines)
         title = f"icount-identical.{prefix}{cpus}cpu"
-        if outcome.status != base.REPORTED:
-            yield Result(title, FAIL, outcome.message or f"status {outcome.status}", log)
-        elif not any(console.split(line)[0] for line in texts[0]):
-            yield Result(title, FAIL, "no line has a timestamp: nothing was compared", log)
-        elif texts[0] != texts[1]:
-            diff = list(difflib.unified_diff(*texts, "boot 1", "boot 2", lineterm="", n=0))
-            yield Result(title, FAIL, "\n".join(diff[:12]), log)
-        else:
-            yield Result(title, PASS)
+        stamped = any(console.split(line)[0] for line in texts[0])
+        wrong = when(outcome.status != base.REPORTED, outcome.message or f"status {outcome.status}")
+        wrong += when(not stamped, "no line has a timestamp: nothing was compared")
+        wrong += list(difflib.unified_diff(*texts, "boot 1", "boot 2", lineterm="", n=0))[:12]
+        yield result(title, wrong, log)

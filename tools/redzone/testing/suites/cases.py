@@ -15,12 +15,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from redzone.build import builder
-from redzone.core import base, mteqemu
+from redzone.core import base
 from redzone.core.base import Failure
 from redzone.decode import symbols
 from redzone.machine import qemu
 from redzone.run import each, summary
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.runner import FAIL, SKIP, Result, result, when
 
 TOOLS = (*builder.KERNEL, "clang-19", "symbolizer")
 TIMEOUT = 300
@@ -126,19 +126,11 @@ def compare(case, report, end):
     report: the program's first, or None, symbolized if the row has a line. end: how the program ended, "" if
     well.
     """
-    if case.verdict == "missed":
-        if report:
-            return [f"reported as {report.type}, but the index says missed"]
-        return [end] if end else []
-    if case.verdict == "clean":
-        if report:
-            return [f"a clean program, but: {report.type}"]
-        return [end] if end else []
+    if case.verdict in ("missed", "clean"):
+        return [f"reported as {report.type}, but the index says {case.verdict}"] if report else when(end, end)
     if not report:
         return [f"no report, expected {case.verdict}; {end or 'the program ended well'}"]
-    wrong = []
-    if report.type != case.verdict:
-        wrong.append(f"type {report.type}, expected {case.verdict}")
+    wrong = when(report.type != case.verdict, f"type {report.type}, expected {case.verdict}")
     access = report.access
     if case.access is not None and access.kind != case.access.lower():
         wrong.append(f"access {access.kind or 'none'}, expected {case.access}")
@@ -150,8 +142,7 @@ def compare(case, report, end):
             wrong.append("no frame of the trace lies in the program")
         elif source.line != case.line:
             wrong.append(f"line {source.line}, expected {case.line}")
-    if report.truncated:
-        wrong.append("the report is not complete")
+    wrong += when(report.truncated, "the report is not complete")
     return wrong
 
 
@@ -209,7 +200,7 @@ def _configuration(context, cases, where, mode="generic"):
             outcome, _, log = context.boot(f"{prefix}/{case.name}", target)
             with symbols.Symbols([image.elf]) as known:
                 wrong = judge(case, outcome, known, compare if mode == "generic" else judge_tags)
-            return Result(f"{prefix}.{case.name}", FAIL if wrong else PASS, "; ".join(wrong), log)
+            return result(f"{prefix}.{case.name}", wrong, log)
 
         yield from context.each(one, cases)
 
@@ -230,7 +221,7 @@ def _together(context, cases, configuration):
         features = ["taggedglobals"]
         label += ".taggedglobals"
     preset = builder.preset_name(mode=mode, instrumentation=where, compiler=compiler, features=features)
-    reason = context.missing_for(preset) or (mteqemu.reason() if mode == "hw_tags" else None)
+    reason = context.missing_for(preset)
     if reason:
         yield Result(label, SKIP, reason)
         return
@@ -256,10 +247,9 @@ def _together(context, cases, configuration):
             exact = stack and case.verdict.startswith(("stack", "use-after-scope"))
             matches = compare if mode == "generic" or exact else judge_tags
             wrong = matches(case, verdict.report, verdict.title)
-            yield Result(f"{label}.{case.name}", FAIL if wrong else PASS, "; ".join(wrong), log)
+            yield result(f"{label}.{case.name}", wrong, log)
         # No case does anything that brings a machine down.
-        many = "" if count == 1 else f"{count} boots, expected one"
-        yield Result(f"{label}.one-boot", FAIL if many else PASS, many, log)
+        yield result(f"{label}.one-boot", when(count != 1, f"{count} boots, expected one"), log)
 
 
 def run(context):
@@ -275,6 +265,5 @@ def run(context):
         alone = [(one_of_each(cases), "inline")]
     for chosen, where in [] if context.quick or context.rest else alone:
         yield from _configuration(context, chosen, where, context.mode or "generic")
-    for configuration in context.part(TOGETHER, IN_QUICK, REST):
-        if context.mode in (None, configuration[0]):
-            yield from _together(context, cases, configuration)
+    for configuration in context.of_mode(context.part(TOGETHER, IN_QUICK, REST)):
+        yield from _together(context, cases, configuration)

@@ -19,10 +19,10 @@ from redzone.core.base import ROOT
 from redzone.decode.images import Image
 from redzone.elf.file import File
 from redzone.elf.symbols import FUNC, symbols
-from redzone.machine import ktap, qemu
+from redzone.machine import qemu
 from redzone.run import cpio, each, host_io, module
-from redzone.testing.runner import FAIL, PASS, Result
-from redzone.testing.suites.kunit import wrong_with
+from redzone.testing.runner import FAIL, Result, result, when
+from redzone.testing.suites import kunit
 
 TOOLS = (*builder.KERNEL, "clang-19")
 TIMEOUT = 300
@@ -236,7 +236,7 @@ def _in_order(wanted, lines):
 def _wrong(site, outcome, lines):
     """Return what is wrong with the boot that refused @site, as a list of texts."""
     missing = _in_order([FORCED, *site.says], lines)
-    wrong = [f"no line, or not in its place: {missing}"] if missing else []
+    wrong = when(missing, f"no line, or not in its place: {missing}")
     if outcome.status != site.status:
         wrong.append(f"ended with status {outcome.status}, expected {site.status}: {outcome.message}")
     return wrong + [f"a report: {report.type}" for report in outcome.reader.reports]
@@ -254,9 +254,8 @@ def _refuse(context, site, number, image, append, initrd, addresses):
         if any(FORCED in line for line in lines):
             reached = True
             wrong += _wrong(site, outcome, lines)
-    if not reached:
-        wrong.append("the boot does not come by here")
-    return Result(name, FAIL if wrong else PASS, "\n".join(wrong), log)
+    wrong += when(not reached, "the boot does not come by here")
+    return result(name, wrong, log)
 
 
 def _boots(context, images, initrd, places):
@@ -291,10 +290,9 @@ def run(context):
             append=[f"kunit.filter_glob={WALKS}", "kasan_test.fault_sites"],
             timeout=TIMEOUT,
         )
-        outcome, lines, log = context.boot("walks", target)
-        parsed = ktap.parse(lines)
-        wrong = wrong_with(outcome, parsed)
-        yield Result("walks", FAIL if wrong else PASS, "\n".join(wrong), log)
+        walks = kunit.boot(context, "walks", target)
+        lines, log = walks.lines, walks.log
+        yield result("walks", walks.wrong, log)
 
         reached = set()
         for line in lines:
@@ -302,9 +300,9 @@ def run(context):
             reached.update(int(word, 16) for word in match[1].split()) if match else None
         places = _places(built.elf)
         own_boots = set()
-        for result, place in _boots(context, images, initrd, places):
+        for one, place in _boots(context, images, initrd, places):
             own_boots.add(place)
-            yield result
+            yield one
         missing = [
             f"{place} (line {line})"
             for (place, line), addresses in sorted(places.items())
@@ -315,6 +313,6 @@ def run(context):
         context.note(
             f"{len(places)} places allocate: {by_walks} refused by walks, {by_boots} by boots of their own"
         )
-        yield Result("reached", FAIL if missing else PASS, "\n".join(["nothing reaches:", *missing]), log)
+        yield result("reached", [f"nothing reaches {place}" for place in missing], log)
         gone = sorted(set(NOT_REACHED) - {place for place, _ in places})
-        yield Result("listed", FAIL if gone else PASS, "\n".join(["there is no such place:", *gone]))
+        yield result("listed", [f"there is no such place: {place}" for place in gone])

@@ -13,7 +13,7 @@ from redzone.core.base import BUILD, ROOT, Failure
 from redzone.elf.file import File
 from redzone.elf.members import members
 from redzone.elf.symbols import LOCAL, symbols
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.runner import FAIL, PASS, SKIP, Result, result, when
 from redzone.testing.suites import _calls, style
 
 TOOLS = ("cmake", "ninja")
@@ -72,8 +72,7 @@ def said_upward():
 
 def judge_layers(name, library):
     folders = {path.name: path.parent.name for path in (ROOT / "runtime").rglob("*.c")}
-    found = upward(objects(library), folders, said_upward())
-    return Result(name, FAIL, "\n".join(found)) if found else Result(name, PASS)
+    return result(name, upward(objects(library), folders, said_upward()))
 
 
 def names(files):
@@ -120,9 +119,7 @@ def judge_fuzz(name, files):
     if foreign:
         return Result(name, FAIL, "needs symbols that no port has to give: " + ", ".join(foreign))
     lacking = {"kasan_fuzz_loop", "__sanitizer_cov_trace_pc", "__sanitizer_cov_trace_cmp8"} - defined
-    return (
-        Result(name, FAIL, f"does not define {', '.join(sorted(lacking))}") if lacking else Result(name, PASS)
-    )
+    return result(name, when(lacking, f"does not define {', '.join(sorted(lacking))}"))
 
 
 def _runtime(context, preset):

@@ -7,16 +7,13 @@ inputs, so a busy machine needs longer and finds the same.
 
 import os
 import re
-import shutil
 import signal
-import subprocess
-import tempfile
 import time
 from pathlib import Path
 
-from redzone.core import mteqemu, process
+from redzone.core import process
 from redzone.core.base import ROOT
-from redzone.testing.runner import SKIP, Result
+from redzone.testing.runner import SKIP, Result, result, when
 from redzone.testing.suites import _fuzz
 
 SLOW = True
@@ -31,34 +28,28 @@ def _parser(fuzz):
     status, _, log = fuzz.run(*arguments)
     titles = fuzz.titles("toy")
     wrong = _fuzz.missing(titles, ["KASAN: slab-out-of-bounds Read", "KASAN: slab-use-after-free Read"])
-    if status != 1:
-        wrong.append(f"exit status {status}")
-    yield _fuzz.result("parser.found", wrong, log)
+    wrong += when(status != 1, f"exit status {status}")
+    yield result("parser.found", wrong, log)
 
     wrong = []
     for title, folder in titles.items():
-        line = (folder / "command").read_text()
-        again = subprocess.run(
-            line, shell=True, check=False, cwd=fuzz.folder, capture_output=True, text=True, errors="replace"
-        )
-        fuzz.context.write_log(f"repeat-{folder.name}", line + again.stdout + again.stderr)
+        again, line = fuzz.repeat(folder)
         kind = title.removeprefix("KASAN: ").split()[0]
         if again.returncode != 1 or f"BUG: KASAN: {kind} in " not in again.stdout:
-            wrong.append(f"'{title}' is not repeated by: {line.strip()}")
+            wrong.append(f"'{title}' is not repeated by: {line}")
         if (folder / "input").stat().st_size > (folder / "original").stat().st_size:
             wrong.append(f"'{title}': the input became larger")
         if f"BUG: KASAN: {kind}" not in (folder / "console.log").read_text(errors="replace"):
             wrong.append(f"'{title}': no report in console.log")
-    yield _fuzz.result("parser.repeated", wrong, log)
+    yield result("parser.repeated", wrong, log)
 
     before = len(list((fuzz.folder / "toy" / "corpus").iterdir()))
     status, _, log = fuzz.run(*arguments[:3], "--runs", 2000, "--seed", 2, "--max-len", 32)
     wrong = [] if fuzz.titles("toy") == titles else ["the second run has other findings"]
-    if status != 1:
-        wrong.append(f"exit status {status}")
+    wrong += when(status != 1, f"exit status {status}")
     if before < 3 or len(list((fuzz.folder / "toy" / "corpus").iterdir())) < before:
         wrong.append(f"the corpus had {before} files, and has less now")
-    yield _fuzz.result("parser.resumed", wrong, log)
+    yield result("parser.resumed", wrong, log)
 
 
 def _bad(fuzz):
@@ -66,23 +57,11 @@ def _bad(fuzz):
     seeds = _fuzz.inputs(fuzz.folder / "seeds", *_fuzz.BAD)
     status, _, log = fuzz.run(
         _fuzz.HERE / "bad.c",
-        "--dir",
-        "bad",
-        "--seeds",
-        seeds,
-        "--runs",
-        200,
-        "--seed",
-        1,
-        "--hang",
-        1,
-        "--max-len",
-        4,
+        *("--dir", "bad", "--seeds", seeds, "--runs", 200, "--seed", 1, "--hang", 1, "--max-len", 4),
     )
     wrong = _fuzz.missing(fuzz.titles("bad"), _fuzz.BAD.values())
-    if status != 1:
-        wrong.append(f"exit status {status}")
-    yield _fuzz.result("bad.findings", wrong, log)
+    wrong += when(status != 1, f"exit status {status}")
+    yield result("bad.findings", wrong, log)
 
 
 def _killed(fuzz):
@@ -105,9 +84,8 @@ def _killed(fuzz):
     word = "the emulator was ended from outside"
     wrong += _fuzz.wrong_end(status, output, word, "the emulator was ended")
     wrong += _fuzz.missing(fuzz.titles("kill"), [_fuzz.BAD["Null"]])
-    if not corpus.is_dir() or "Traceback" in output:
-        wrong.append("no corpus, or a traceback")
-    yield _fuzz.result("killed", wrong, log)
+    wrong += when(not corpus.is_dir() or "Traceback" in output, "no corpus, or a traceback")
+    yield result("killed", wrong, log)
 
 
 def _engine_killed(fuzz):
@@ -122,8 +100,7 @@ def _engine_killed(fuzz):
         engines = [number for number, name in _fuzz.descendants(running.pid) if name == "fuzzer"]
         for number in engines:
             os.kill(number, signal.SIGKILL)
-        if not found or not engines:
-            wrong.append("no finding, or no engine, before the end")
+        wrong += when(not found or not engines, "no finding, or no engine, before the end")
         # The command sleeps, so Ctrl-C is there when it goes on.
         running.send_signal(signal.SIGINT)
         running.send_signal(signal.SIGCONT)
@@ -131,10 +108,9 @@ def _engine_killed(fuzz):
         status, output, log = fuzz.finish(running)
     word = "job 0 ended with status -9\n"
     wrong += _fuzz.wrong_end(status, output, word, "the engine was killed")
-    if "it starts again" in output:
-        wrong.append("the engine was started again: Ctrl-C came too late")
+    wrong += when("it starts again" in output, "the engine was started again: Ctrl-C came too late")
     wrong += _fuzz.missing(fuzz.titles("engine"), [_fuzz.BAD["Null"]])
-    yield _fuzz.result("killed.engine", wrong, log)
+    yield result("killed.engine", wrong, log)
 
 
 def _stopped(fuzz):
@@ -150,12 +126,10 @@ def _stopped(fuzz):
         running.send_signal(signal.SIGINT)
     finally:
         status, output, log = fuzz.finish(running)
-    if status != 130:
-        wrong.append(f"exit status {status}")
+    wrong += when(status != 130, f"exit status {status}")
     if not re.search(r"(?m)^# archive: \d+ s, \d+ inputs, .*; \d+ inputs? in all runs$", output):
         wrong.append("nothing says how many inputs there were")
-    if not below:
-        wrong.append("no emulator before the end")
+    wrong += when(not below, "no emulator before the end")
     for number, name in below:
         for _ in range(600):
             if not Path(f"/proc/{number}").exists():
@@ -163,32 +137,23 @@ def _stopped(fuzz):
             time.sleep(0.1)
         else:
             wrong.append(f"{name} goes on")
-    yield _fuzz.result("stopped", wrong, log)
+    yield result("stopped", wrong, log)
 
 
 def _jobs(fuzz):
     """Two kernels share a corpus folder with odd things in it, and both work."""
-    corpus = fuzz.folder / "jobs" / "corpus"
-    corpus.mkdir(parents=True)
-    (corpus / "empty").touch()
-    (corpus / "large").write_bytes(b"TOY1" + bytes(2 << 20))
-    (corpus / "nowhere").symlink_to(fuzz.folder / "missing")
-    (corpus / "folder").mkdir()
     # Which of the two reads whose inputs is not decided by the seed, so the bug is among the first ones.
-    (corpus / "good").write_bytes(b"TOY1keysS\7abc")
+    fuzz.odd_corpus("jobs", _fuzz.BUG)
     limits = (*("--jobs", 2), *("--runs", 6000), *("--seed", 1), *("--max-len", 64))
     arguments = ("--dir", "jobs", *limits)
     status, output, log = fuzz.run(_fuzz.HERE / "parser.c", *arguments)
     wrong = _fuzz.missing(fuzz.titles("jobs"), ["KASAN: slab-out-of-bounds Read"])
-    if status != 1:
-        wrong.append(f"exit status {status}")
+    wrong += when(status != 1, f"exit status {status}")
     inputs = re.findall(r" s, (\d+) inputs, ", output)
     # Each of the two has 3000, and one of them alone no more.
-    if not inputs or int(inputs[-1]) < 6000:
-        wrong.append("less than 6000 inputs")
-    if "Traceback" in output:
-        wrong.append("a traceback")
-    yield _fuzz.result("jobs", wrong, log)
+    wrong += when(not inputs or int(inputs[-1]) < 6000, "less than 6000 inputs")
+    wrong += when("Traceback" in output, "a traceback")
+    yield result("jobs", wrong, log)
 
 
 def _mode_off(fuzz):
@@ -200,11 +165,9 @@ def _mode_off(fuzz):
     wrong = _fuzz.missing(titles, [_fuzz.BAD["Mail"]])
     if not any("NULL pointer dereference" in title for title in titles):
         wrong.append("no finding for the null pointer")
-    if any("KASAN" in title for title in titles):
-        wrong.append("a report without KASAN")
-    if status != 1:
-        wrong.append(f"exit status {status}")
-    yield _fuzz.result("modes.off", wrong, log)
+    wrong += when(any("KASAN" in title for title in titles), "a report without KASAN")
+    wrong += when(status != 1, f"exit status {status}")
+    yield result("modes.off", wrong, log)
 
 
 def _run_export(fuzz, folder, *options):
@@ -223,7 +186,7 @@ def _export(fuzz):
     names = {path.name for path in (fuzz.folder / "out").glob("*")}
     wanted = {"parser", "parser.options", "parser.dict", "parser_seed_corpus.zip", "build.sh"}
     wrong += [f"no {name}" for name in sorted(wanted - names)]
-    yield _fuzz.result("export.written", wrong, log)
+    yield result("export.written", wrong, log)
     if wrong:
         return
 
@@ -237,28 +200,24 @@ def _export(fuzz):
     status, output, log = _run_export(fuzz, moved, corpus, words, "-jobs=2", "-workers=2", *limits)
     found = sorted(crashes.glob("crash-*"))
     wrong = [] if found else ["no crash"]
-    if status == 0:
-        wrong.append("exit status 0 after a crash")
-    if len(list(corpus.iterdir())) < 3:
-        wrong.append("the shared corpus does not grow")
-    yield _fuzz.result("export.jobs", wrong, log)
+    wrong += when(status == 0, "exit status 0 after a crash")
+    wrong += when(len(list(corpus.iterdir())) < 3, "the shared corpus does not grow")
+    yield result("export.jobs", wrong, log)
     if wrong:
         return
 
     status, output, log = _run_export(fuzz, moved, found[0], prefix)
     wrong = [] if status else ["exit status 0"]
-    if "BUG: KASAN: " not in output:
-        wrong.append("no report")
-    yield _fuzz.result("export.reproduced", wrong, log)
+    wrong += when("BUG: KASAN: " not in output, "no report")
+    yield result("export.reproduced", wrong, log)
 
     smaller = crashes / "smaller"
     arguments = ("-minimize_crash=1", "-runs=200", f"-exact_artifact_path={smaller}", "-seed=1")
     status, output, log = _run_export(fuzz, moved, *arguments, found[0])
     size = smaller.stat().st_size if smaller.exists() else found[0].stat().st_size
     wrong = [] if size <= found[0].stat().st_size else ["the input became larger"]
-    if "CRASH_MIN" not in output:
-        wrong.append("libFuzzer did not minimize")
-    yield _fuzz.result("export.minimized", wrong, log)
+    wrong += when("CRASH_MIN" not in output, "libFuzzer did not minimize")
+    yield result("export.minimized", wrong, log)
 
     merged = fuzz.folder / "merged"
     merged.mkdir()
@@ -266,7 +225,7 @@ def _export(fuzz):
     wrong = [] if status == 0 else [f"exit status {status}"]
     if not 0 < len(list(merged.iterdir())) <= len(list(corpus.iterdir())):
         wrong.append("the merged corpus is empty or larger")
-    yield _fuzz.result("export.merged", wrong, log)
+    yield result("export.merged", wrong, log)
     yield from _build_again(fuzz, moved)
 
 
@@ -280,11 +239,10 @@ def _build_again(fuzz, exported):
     wrong += [f"no {path.name}" for path in sorted(exported.iterdir()) if path.name not in made]
     if not wrong:
         bug = fuzz.folder / "bug"
-        bug.write_bytes(b"TOY1keysS\7abc")
+        bug.write_bytes(_fuzz.BUG)
         status, output, log = _run_export(fuzz, built, bug)
-        if status == 0 or "BUG: KASAN: " not in output:
-            wrong.append("the new executable does not find the bug")
-    yield _fuzz.result("export.built-again", wrong, log)
+        wrong += when(status == 0 or "BUG: KASAN: " not in output, "the new executable does not find the bug")
+    yield result("export.built-again", wrong, log)
 
 
 # Makes a disk of so few bytes, for this process only, and runs the command on it.
@@ -326,11 +284,10 @@ def _no_corpus(fuzz):
     text = said.read_text()
     log = fuzz.write_log(running.args, text)
     wrong = [] if status in (0, 1) else [f"exit status {status}"]
-    if text.count("is full:") != 1:
-        wrong.append("not one line says that the disk is full")
+    wrong += when(text.count("is full:") != 1, "not one line says that the disk is full")
     if "the corpus is there again" not in text or "Traceback" in text:
         wrong.append("no corpus at the end, or a traceback")
-    yield _fuzz.result("full-disk.no-corpus", wrong, log)
+    yield result("full-disk.no-corpus", wrong, log)
 
 
 def _full_disk(fuzz):
@@ -339,7 +296,7 @@ def _full_disk(fuzz):
     disk.mkdir(parents=True)
     seeds = _fuzz.inputs(fuzz.folder / "full-seeds", "Null", "Free")
     small = ("unshare", "-rm", "sh", "-c", SMALL_DISK, "sh", disk)
-    tried = subprocess.run([*map(str, small), "true"], check=False, capture_output=True, text=True)
+    tried = fuzz.plain([*map(str, small), "true"])
     if tried.returncode != 0:
         yield Result("full-disk", SKIP, f"no small disk: {process.last_line(tried.stderr)}")
         return
@@ -349,11 +306,9 @@ def _full_disk(fuzz):
     wrong = []
     if "cannot be written" not in output and "cannot be kept yet" not in output:
         wrong.append("nothing says that the disk is full")
-    if "Traceback" in output:
-        wrong.append("a traceback")
-    if not re.search(r" s, (5\d|[1-9]\d\d+) inputs, ", output):
-        wrong.append("it did not go on")
-    yield _fuzz.result("full-disk", wrong, log)
+    wrong += when("Traceback" in output, "a traceback")
+    wrong += when(not re.search(r" s, (5\d|[1-9]\d\d+) inputs, ", output), "it did not go on")
+    yield result("full-disk", wrong, log)
     yield from _no_corpus(fuzz)
 
 
@@ -366,8 +321,7 @@ def _modes(fuzz):
         ("sw_tags", ("--mode", "sw_tags")),
         ("hw_tags", ("--mode", "hw_tags")),
     ):
-        reason = mteqemu.reason() if name == "hw_tags" else None
-        reason = reason or (fuzz.context.missing("gcc-arm64") if name == "gcc" else None)
+        reason = _fuzz.lacks(fuzz.context, name)
         if reason:
             yield Result(f"modes.{name}", SKIP, reason)
             continue
@@ -378,17 +332,12 @@ def _modes(fuzz):
         if not any("out-of-bounds" in title for title in fuzz.titles(name)):
             wrong.append("the bug was not found")
         edges = [line for line in output.splitlines() if " edges, " in line]
-        if not edges or " 0 edges" in edges[-1] or ", 0 of " in edges[-1]:
-            wrong.append("no coverage")
-        yield _fuzz.result(f"modes.{name}", wrong, log)
+        wrong += when(not edges or " 0 edges" in edges[-1] or ", 0 of " in edges[-1], "no coverage")
+        yield result(f"modes.{name}", wrong, log)
 
 
 def run(context):
-    folder = Path(tempfile.mkdtemp(prefix="redzone-fuzz-"))
-    fuzz = _fuzz.Fuzz(context, folder)
-    try:
-        ends = (_killed, _engine_killed, _stopped, _full_disk)
+    ends = (_killed, _engine_killed, _stopped, _full_disk)
+    with _fuzz.campaign(context, "fuzz") as fuzz:
         for part in (_parser, _bad, *ends, _jobs, _mode_off, _export, _modes):
             yield from part(fuzz)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

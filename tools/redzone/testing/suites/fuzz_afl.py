@@ -8,12 +8,11 @@ longer and finds the same.
 import fcntl
 import os
 import re
-import shutil
 import signal
-import tempfile
 from pathlib import Path
 
 from redzone.core import process
+from redzone.testing.runner import result, when
 from redzone.testing.suites import _fuzz, fuzz_leaks
 
 SLOW = True
@@ -21,8 +20,6 @@ TOOLS = (*_fuzz.TOOLS, "afl++")
 # Inputs within which both bugs of the parser are found.
 RUNS = 150000
 PARSER = ("KASAN: slab-out-of-bounds Read", "KASAN: slab-use-after-free Read")
-# The finding of the parser that is met at once.
-BUG = b"TOY1keysS\7abc"
 # A campaign that waits for something ends after so many seconds without it.
 LIMIT = 3600
 # How this machine is set up is no part of the test, and 2 CPUs are not enough for afl-fuzz to choose its own.
@@ -69,8 +66,7 @@ def _parser(fuzz):
     status, output, log = fuzz.run(*common, "--engine", "afl++", "--runs", RUNS, "--seed", 1)
     titles = fuzz.titles("toy")
     wrong = _fuzz.missing(titles, PARSER)
-    if status != 1:
-        wrong.append(f"exit status {status}")
+    wrong += when(status != 1, f"exit status {status}")
     inputs, edges, every, kept = _state(output)
     if inputs < RUNS or not 5 <= edges <= every or kept < 3:
         wrong.append(f"{inputs} inputs, {edges} of {every} edges, {kept} in the corpus")
@@ -79,7 +75,7 @@ def _parser(fuzz):
             wrong.append(f"'{title}': the input became larger")
         if "BUG: KASAN: " not in (folder / "console.log").read_text(errors="replace"):
             wrong.append(f"'{title}': no report")
-    yield _fuzz.result("parser.found", wrong, log)
+    yield result("parser.found", wrong, log)
 
     # Inputs that a comparison has given have that stage in their names.
     instance = toy / "sync" / "main"
@@ -90,20 +86,18 @@ def _parser(fuzz):
     kept = {path.name for path in (toy / "corpus").iterdir()}
     if len(kept) < len(names) or any(not re.fullmatch(r"[0-9a-f]{40}", name) for name in kept):
         wrong.append("what afl-fuzz keeps is not in the corpus")
-    yield _fuzz.result("parser.compared", wrong, log)
+    yield result("parser.compared", wrong, log)
 
     # Both begin with the corpus: they know its edges after a run that is too short to find them. AFL++ runs
     # each input several times first.
     for engine, runs in (("libfuzzer", 200), ("afl++", 2000)):
         status, output, log = fuzz.run(*common, "--engine", engine, "--runs", runs, "--seed", 2)
         wrong = [] if fuzz.titles("toy") == titles else ["other findings than before"]
-        if status != 1:
-            wrong.append(f"exit status {status}")
-        if _state(output)[1] < edges:
-            wrong.append(f"{_state(output)[1]} edges, {edges} before")
+        wrong += when(status != 1, f"exit status {status}")
+        wrong += when(_state(output)[1] < edges, f"{_state(output)[1]} edges, {edges} before")
         if not kept <= {path.name for path in (toy / "corpus").iterdir()}:
             wrong.append("the corpus has lost inputs")
-        yield _fuzz.result(f"parser.resumed.{engine}", wrong, log)
+        yield result(f"parser.resumed.{engine}", wrong, log)
 
 
 def _other_first(fuzz):
@@ -115,7 +109,7 @@ def _other_first(fuzz):
     wrong = [] if status == 1 else [f"exit status {status}"]
     if not 5 <= edges <= _state(output)[1]:
         wrong.append(f"{edges} edges with libFuzzer, then {_state(output)[1]} with afl-fuzz")
-    yield _fuzz.result("resumed-from-libfuzzer", wrong, log)
+    yield result("resumed-from-libfuzzer", wrong, log)
 
 
 def _bad(fuzz):
@@ -126,11 +120,9 @@ def _bad(fuzz):
         _fuzz.HERE / "bad.c", "--engine", "afl++", "--dir", "bad", "--seeds", seeds, *limits
     )
     wrong = _fuzz.missing(fuzz.titles("bad"), _fuzz.BAD.values())
-    if status != 1:
-        wrong.append(f"exit status {status}")
-    if _state(output)[0] < 300:
-        wrong.append("it did not go on")
-    yield _fuzz.result("bad.findings", wrong, log)
+    wrong += when(status != 1, f"exit status {status}")
+    wrong += when(_state(output)[0] < 300, "it did not go on")
+    yield result("bad.findings", wrong, log)
 
 
 def _leaks(fuzz):
@@ -142,7 +134,7 @@ def _leaks(fuzz):
     wrong = [] if status == 1 else [f"exit status {status}"]
     if set(fuzz.titles("leaks")) != fuzz_leaks.TITLES:
         wrong.append(f"the findings are {sorted(fuzz.titles('leaks'))}")
-    yield _fuzz.result("leaks", wrong, log)
+    yield result("leaks", wrong, log)
 
 
 def _killed(fuzz):
@@ -171,22 +163,14 @@ def _killed(fuzz):
     word = "the emulator was ended from outside"
     wrong += _fuzz.wrong_end(status, output, word, "the emulator was ended")
     wrong += _fuzz.missing(fuzz.titles("kill"), [_fuzz.BAD["Null"]])
-    if "Traceback" in output:
-        wrong.append("a traceback")
-    if _left(str(sync), str(fuzz.folder / "kill")):
-        wrong.append("processes stay behind")
-    yield _fuzz.result("killed", wrong, log)
+    wrong += when("Traceback" in output, "a traceback")
+    wrong += when(_left(str(sync), str(fuzz.folder / "kill")), "processes stay behind")
+    yield result("killed", wrong, log)
 
 
 def _jobs(fuzz):
     """Two instances, the main one and a secondary one, read each other's inputs."""
-    corpus = fuzz.folder / "jobs" / "corpus"
-    corpus.mkdir(parents=True)
-    (corpus / "empty").touch()
-    (corpus / "large").write_bytes(b"TOY1" + bytes(2 << 20))
-    (corpus / "nowhere").symlink_to(fuzz.folder / "missing")
-    (corpus / "folder").mkdir()
-    (corpus / "good").write_bytes(BUG)
+    fuzz.odd_corpus("jobs", _fuzz.BUG)
     sync = fuzz.folder / "jobs" / "sync"
     limits = ("--time", LIMIT, "--seed", 1, "--max-len", 64)
     running = fuzz.start(_fuzz.HERE / "parser.c", "--engine", "afl++", "--dir", "jobs", "--jobs", 2, *limits)
@@ -198,19 +182,17 @@ def _jobs(fuzz):
 
     wrong = []
     try:
-        if not _fuzz.wait_for(running, shared):
-            wrong.append("they do not read each other's inputs")
+        wrong += when(not _fuzz.wait_for(running, shared), "they do not read each other's inputs")
         running.send_signal(signal.SIGINT)
     finally:
         status, _, log = fuzz.finish(running)
     wrong += _fuzz.missing(fuzz.titles("jobs"), PARSER[:1])
-    if status != 130:
-        wrong.append(f"exit status {status}")
+    wrong += when(status != 130, f"exit status {status}")
     for name, option in (("main", "-M main"), ("job1", "-S job1")):
         said = _statistics(sync / name)
         if option not in said.get("command_line", "") or int(said.get("execs_done", 0)) < 1000:
             wrong.append(f"no work of {option}")
-    yield _fuzz.result("jobs", wrong, log)
+    yield result("jobs", wrong, log)
 
 
 def _in_use(fuzz):
@@ -226,18 +208,16 @@ def _in_use(fuzz):
     finally:
         os.close(descriptor)
     wrong = [] if status == 2 else [f"exit status {status}"]
-    if "another afl-fuzz works in" not in output:
-        wrong.append("nothing says so")
-    if not list(instance.glob("queue/id:*")):
-        wrong.append("its inputs are gone")
-    yield _fuzz.result("in-use", wrong, log)
+    wrong += when("another afl-fuzz works in" not in output, "nothing says so")
+    wrong += when(not list(instance.glob("queue/id:*")), "its inputs are gone")
+    yield result("in-use", wrong, log)
 
     # Free again: its inputs come into the corpus, and the folder is used anew.
     status, output, log = fuzz.run(_fuzz.HERE / "parser.c", *arguments)
     wrong = [] if status in (0, 1) else [f"exit status {status}"]
     if b"TOY1" not in [path.read_bytes() for path in (fuzz.folder / "used" / "corpus").iterdir()]:
         wrong.append("its inputs are not in the corpus")
-    yield _fuzz.result("taken-over", wrong, log)
+    yield result("taken-over", wrong, log)
 
 
 def _refused(fuzz):
@@ -247,7 +227,7 @@ def _refused(fuzz):
     wrong = [] if status == 2 else [f"exit status {status}"]
     if "error: afl-fuzz ended with status 1:" not in output or "power schedule" not in output:
         wrong.append("the reason is not shown")
-    yield _fuzz.result("refused", wrong, log)
+    yield result("refused", wrong, log)
 
 
 def _afl(fuzz, *words):
@@ -263,7 +243,7 @@ def _export(fuzz):
     wrong = [] if status == 0 else [f"exit status {status}"]
     moved = fuzz.folder / "elsewhere"
     (fuzz.folder / "out").rename(moved)
-    yield _fuzz.result("export.written", wrong, log)
+    yield result("export.written", wrong, log)
 
     sync = fuzz.folder / "sync"
     limits = ("-E", RUNS, "-s", 1, "-G", 32, "-i", seeds, "-o", sync)
@@ -274,25 +254,22 @@ def _export(fuzz):
     ends = [fuzz.finish(one) for one in running]
     wrong = [f"exit status {status}" for status, _, _ in ends if status != 0]
     crashes = sorted(sync.glob("*/crashes/id:*"))
-    if not crashes:
-        wrong.append("no crash")
+    wrong += when(not crashes, "no crash")
     for name in "ab":
         if int(_statistics(sync / name).get("execs_done", 0)) < RUNS:
             wrong.append(f"{name} did not run to its end")
     if not all("Persistent mode binary detected" in output for _, output, _ in ends):
         wrong.append("afl-fuzz does not see what the executable can do")
-    if not (sync / "b" / ".synced").is_dir() or _left(str(moved)):
-        wrong.append("processes stay behind")
-    yield _fuzz.result("export.afl-fuzz", wrong, ends[0][2])
+    wrong += when(not (sync / "b" / ".synced").is_dir() or _left(str(moved)), "processes stay behind")
+    yield result("export.afl-fuzz", wrong, ends[0][2])
     if not crashes:
         return
 
     # libFuzzer's interface of the same executable repeats what afl-fuzz has found.
     status, output, log = fuzz.finish(process.start([moved / "parser", crashes[0]], cwd=fuzz.folder))
     wrong = [] if status else ["exit status 0"]
-    if "BUG: KASAN: " not in output:
-        wrong.append("no report")
-    yield _fuzz.result("export.repeated", wrong, log)
+    wrong += when("BUG: KASAN: " not in output, "no report")
+    yield result("export.repeated", wrong, log)
     yield from _tools(fuzz, moved / "parser", seeds / "00000000", crashes[0])
 
 
@@ -317,7 +294,7 @@ def _tools(fuzz, executable, good, crash):
         r"000([01]\d\d|2[0-4]\d|25[0-5]):1", (fuzz.folder / "map-crash").read_text()
     ):
         wrong.append(f"exit status {status} after a crash, or no title in the map")
-    yield _fuzz.result("export.afl-showmap", wrong, log)
+    yield result("export.afl-showmap", wrong, log)
 
 
 def _hang(fuzz):
@@ -329,21 +306,14 @@ def _hang(fuzz):
     limits = ("-E", 2000, "-s", 1, "-G", 4, "-t", "500+", "-i", seeds, "-o", sync)
     status, output, log = fuzz.finish(_afl(fuzz, "afl-fuzz", *limits, "--", executable))
     wrong = [] if status == 0 else [f"exit status {status}"]
-    if not re.search(r"results in a (timeout|hang)", output):
-        wrong.append("the hang is no timeout")
-    if int(_statistics(sync / "default").get("execs_done", 0)) < 2000:
-        wrong.append("it did not go on")
-    if _left(str(executable)):
-        wrong.append("processes stay behind")
-    yield _fuzz.result("export.hang", wrong, log)
+    wrong += when(not re.search(r"results in a (timeout|hang)", output), "the hang is no timeout")
+    wrong += when(int(_statistics(sync / "default").get("execs_done", 0)) < 2000, "it did not go on")
+    wrong += when(_left(str(executable)), "processes stay behind")
+    yield result("export.hang", wrong, log)
 
 
 def run(context):
-    folder = Path(tempfile.mkdtemp(prefix="redzone-fuzz-afl-"))
-    fuzz = _fuzz.Fuzz(context, folder)
     parts = (_parser, _other_first, _bad, _leaks, _killed, _jobs, _in_use, _refused, _export, _hang)
-    try:
+    with _fuzz.campaign(context, "fuzz-afl") as fuzz:
         for part in parts:
             yield from part(fuzz)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -10,15 +10,12 @@ import hashlib
 import json
 import platform
 import re
-import shutil
 import sys
-import tempfile
 import venv
-from pathlib import Path
 
 from redzone.core import base, process
 from redzone.core.base import BUILD, Failure
-from redzone.testing.runner import SKIP, Result
+from redzone.testing.runner import SKIP, Result, result, when
 from redzone.testing.suites import _fuzz
 
 SLOW = True
@@ -28,7 +25,6 @@ REQUIREMENTS = HERE / "requirements.txt"
 STEPS = ("targets", "prepare", "fuzz", "reproduce", "minimize_testcase", "cleanse", "minimize_corpus")
 # Bytes of the smallest inputs that show the bugs of parser.c, and a few more.
 SMALL = 16
-SEED = b"TOY1keys"
 
 
 def _python(context):
@@ -42,14 +38,8 @@ def _python(context):
             return python
         context.note("first use: installing ClusterFuzz into build/clusterfuzz")
         venv.create(folder, clear=False, with_pip=True)
-        options = [
-            "--disable-pip-version-check",
-            "--quiet",
-            "--only-binary",
-            ":all:",
-            "--require-hashes",
-            "--no-deps",
-        ]
+        options = ["--disable-pip-version-check", "--quiet", "--only-binary", ":all:"]
+        options += ["--require-hashes", "--no-deps"]
         process.execute(
             [python, "-m", "pip", "install", *options, "-r", REQUIREMENTS], context.logs / "install.log"
         )
@@ -59,9 +49,7 @@ def _python(context):
 
 def _export(fuzz):
     """Return (the exported folder, what is wrong, log)."""
-    seeds = fuzz.folder / "seeds"
-    seeds.mkdir(parents=True)
-    (seeds / "one").write_bytes(SEED)
+    seeds = _fuzz.inputs(fuzz.folder / "seeds", "TOY1keys")
     words = fuzz.folder / "toy.dict"
     words.write_text('magic="TOY1"\n')
     arguments = ("--export", "out", "--seeds", seeds, "--dict", words, "--max-len", 32)
@@ -77,8 +65,7 @@ def _crash(crash):
         wrong.append(f"the type is {crash['type']!r}")
     if not re.fullmatch(r"0x[0-9a-f]{16}", crash["address"]):
         wrong.append(f"the address is {crash['address']!r}")
-    if not crash["state"][0] or crash["state"][0] == "NULL":
-        wrong.append("no function of the target")
+    wrong += when(not crash["state"][0] or crash["state"][0] == "NULL", "no function of the target")
     return wrong
 
 
@@ -91,17 +78,14 @@ def _judge(step, said, first):
         wrong += [
             f"no {word}" for word in ("-max_len=32", "-dict=") if word not in " ".join(said["arguments"])
         ]
-        if not said["seeds"]:
-            wrong.append("the seed corpus was not unpacked")
+        wrong += when(not said["seeds"], "the seed corpus was not unpacked")
     if step == "fuzz":
         if not said["crashes"]:
             return ["no crash"]
         wrong += _crash(said["crash"])
-        if not said["edges"] or not said["executions"]:
-            wrong.append("no edges, or no executions")
+        wrong += when(not said["edges"] or not said["executions"], "no edges, or no executions")
     if step in ("reproduce", "cleanse"):
-        if not said["status"]:
-            wrong.append("exit status 0")
+        wrong += when(not said["status"], "exit status 0")
         wrong += _crash(said["crash"])
         if first and said["crash"]["state"] != first["crash"]["state"]:
             wrong.append(f"it is another bug: {said['crash']['state']}")
@@ -124,21 +108,17 @@ def run(context):
     except Failure as error:
         yield Result("all", SKIP, f"ClusterFuzz cannot be installed: {process.last_line(str(error))}")
         return
-    folder = Path(tempfile.mkdtemp(prefix="redzone-clusterfuzz-"))
-    fuzz = _fuzz.Fuzz(context, folder)
-    try:
+    with _fuzz.campaign(context, "clusterfuzz") as fuzz:
         exported, wrong, log = _export(fuzz)
-        yield _fuzz.result("export", wrong, log)
+        yield result("export", wrong, log)
         if wrong:
             return
-        work = folder / "work"
+        work = fuzz.folder / "work"
         work.mkdir()
         command = [python, HERE / "drive.py", exported, "parser", work]
-        _, output, log = fuzz.finish(process.start(command, cwd=folder))
+        _, output, log = fuzz.finish(process.start(command, cwd=fuzz.folder))
         lines = [line for line in output.splitlines() if line.startswith('{"step"')]
         said = {one["step"]: one for one in map(json.loads, lines)}
         for step in STEPS:
             wrong = _judge(step, said[step], said.get("fuzz")) if step in said else ["it was not reached"]
-            yield _fuzz.result(step, wrong, log)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+            yield result(step, wrong, log)

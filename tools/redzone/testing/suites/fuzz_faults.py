@@ -15,14 +15,13 @@ import re
 import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from redzone.core import process
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.runner import FAIL, PASS, SKIP, Result, when
 from redzone.testing.suites import _fuzz
 
 SLOW = True
@@ -314,10 +313,8 @@ def _judge_run(campaign, log, status, counts):
     text = log.read_text(errors="replace")
     wrong = []
     wanted = (0, 1, 130) if counts["Ctrl-C"] else (0, 1)
-    if status not in wanted:
-        wrong.append(f"exit status {status}")
-    if "Traceback" in text:
-        wrong.append("a traceback")
+    wrong += when(status not in wanted, f"exit status {status}")
+    wrong += when("Traceback" in text, "a traceback")
     killed = text.count(KILLED)
     # The fuzzer sees it with the next input, which Ctrl-C and a killed fuzzer may prevent.
     certain = counts["emulator"] and not counts["fuzzer"] and status != 130
@@ -368,8 +365,7 @@ def _found(folder):
             continue
         title = path.read_text().strip()
         report = files["report.txt"].read_text(errors="replace")
-        if not report.strip():
-            wrong.append(f"'{title}': an empty report")
+        wrong += when(not report.strip(), f"'{title}': an empty report")
         if f"{place.name}/input" not in files["command"].read_text():
             wrong.append(f"'{title}': the command is for another input")
         leaf = re.search(r" in (\w+)", title)
@@ -418,10 +414,7 @@ def _stress(fuzz, rounds, seed):
     campaign = _Campaign(fuzz, fuzz.folder / "found", random.Random(seed), seed)
     campaign.folder.mkdir(parents=True)
     environment = _environment(fuzz.folder)
-    small = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", campaign.folder],
-        check=False, capture_output=True, text=True,
-    )  # fmt: skip
+    small = fuzz.plain(["mount", "-t", "tmpfs", "-o", f"size={DISK}", "tmpfs", campaign.folder])
     campaign.mounted = small.returncode == 0
     try:
         yield from _rounds(campaign, rounds, environment)
@@ -461,8 +454,7 @@ def _rounds(campaign, rounds, environment):
     _run_once(campaign, seeds, len(campaign.in_flight), environment, [])
     found, wrong = _found(campaign.folder)
     wrong += _lost(set(campaign.record()), found)
-    if not before <= {one.folder.name for one in found}:
-        wrong.append("findings of the earlier runs are gone")
+    wrong += when(not before <= {one.folder.name for one in found}, "findings of the earlier runs are gone")
     left = sorted(path.name for path in (campaign.folder / "findings" / "new").iterdir())
     # libFuzzer stores inputs that took over ten seconds, as on a busy machine. They are no findings.
     slow = [name for name in left if name.startswith("engine-slow-unit-")]
@@ -491,12 +483,9 @@ def _mailbox(fuzz):
         data = fuzz.folder / "word"
         data.write_bytes(bytes([ord("m"), word, 0]))
         command = [fuzz.folder / "out" / "faults", data]
-        ended = subprocess.run(
-            command, check=False, cwd=fuzz.folder, capture_output=True, text=True, errors="replace"
-        )
+        ended = fuzz.plain(command)
         seen = f"redzone: {TITLES['m']}" in ended.stderr
-        if seen != (ended.returncode != 0):
-            wrong.append(f"word {word}: status {ended.returncode}")
+        wrong += when(seen != (ended.returncode != 0), f"word {word}: status {ended.returncode}")
         if not seen and word in GUARDED and word not in UNGUARDED:
             wrong.append(f"word {word} may have any value")
     yield _result("mailbox", wrong, log)
@@ -516,8 +505,7 @@ def _large_corpus(fuzz):
         if status != 0 or not inputs or int(inputs[-1]) < FILES:
             wrong.append(f"{name}: exit status {status}, {inputs[-1:]} inputs")
     left = len(list(corpus.iterdir()))
-    if left < FILES:
-        wrong.append(f"{left} of {FILES} files are left")
+    wrong += when(left < FILES, f"{left} of {FILES} files are left")
     yield _result("large-corpus", wrong, log)
 
     status, _, log = fuzz.run(*parser, "--dir", "merged", "--seeds", corpus, "--libfuzzer=-merge=1")
@@ -532,12 +520,8 @@ def _large_corpus(fuzz):
 def run(context):
     seed = context.seed or 1
     context.note(f"seed {seed}")
-    folder = Path(tempfile.mkdtemp(prefix="redzone-fuzz-faults-"))
-    fuzz = _fuzz.Fuzz(context, folder)
-    try:
+    with _fuzz.campaign(context, "fuzz-faults") as fuzz:
         yield from _mailbox(fuzz)
-        (folder / "faults.log").unlink(missing_ok=True)
+        (fuzz.folder / "faults.log").unlink(missing_ok=True)
         yield from _large_corpus(fuzz)
         yield from _stress(fuzz, context.rounds or ROUNDS, seed)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

@@ -9,19 +9,18 @@ thus no input changes the running kernel. The report printer has no copy: its ow
 """
 
 import fnmatch
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from redzone.core import base
 from redzone.core.base import BUILD, ROOT
+from redzone.testing.runner import result, when
 from redzone.testing.suites import _fuzz, _fuzz_seeds
 
 SLOW = True
 OPTIONS = ("seconds", "rounds", "seed", "filter")
 TOOLS = _fuzz.TOOLS
 ROUNDS = 5_000
-_INPUTS = re.compile(r"redzone: \d+ s, (\d+) inputs, ")
 
 
 @dataclass(frozen=True)
@@ -95,15 +94,13 @@ def _seeds(folder, target):
 
 def _count(context, folder, target, output):
     """Add the inputs of a run, which printed @output, to those of all runs. Return how many it had."""
-    states = [line for line in output.splitlines() if _INPUTS.match(line)]
-    done = int(_INPUTS.match(states[-1])[1]) if states else 0
+    state, done = _fuzz.state(output)
     kept = folder / f"{target.name}.inputs"
     with base.locked(folder):
         total = done + (int(kept.read_text(encoding="utf-8")) if kept.is_file() else 0)
         new = kept.with_suffix(".new")
         new.write_text(f"{total}\n", encoding="utf-8")
         new.replace(kept)
-    state = states[-1].removeprefix("redzone: ") if states else "no input"
     context.note(f"{target.name}: {state}; {base.plural(total, 'input')} in all runs")
     return done
 
@@ -128,8 +125,6 @@ def run(context):
             # An interrupted run has had its inputs as well.
             done = _count(context, folder, target, fuzz.output)
         wrong = list(fuzz.titles(target.name))
-        if status != 0 and not wrong:
-            wrong.append(f"exit status {status}")
-        if not context.seconds and done < rounds:
-            wrong.append(f"{done} of {rounds} inputs")
-        yield _fuzz.result(target.name, wrong, log)
+        wrong += when(status != 0 and not wrong, f"exit status {status}")
+        wrong += when(not context.seconds and done < rounds, f"{done} of {rounds} inputs")
+        yield result(target.name, wrong, log)

@@ -8,14 +8,10 @@ it drives the kernel as well.
 
 import os
 import re
-import shutil
-import subprocess
-import tempfile
 from dataclasses import dataclass
-from pathlib import Path
 
 from redzone.core import crates, process
-from redzone.core.base import ROOT, Failure
+from redzone.core.base import ROOT
 from redzone.testing.runner import FAIL, PASS, SKIP, Result
 from redzone.testing.suites import _fuzz
 
@@ -32,29 +28,17 @@ _DEFINE = "WITHOUT_BUG"
 
 @dataclass(frozen=True)
 class Target:
-    """@harness: in tests/fuzz. @files: of the crate's source. @limit: bytes of an input."""
+    """@library: with its harness; None for one that does nothing. @limit: bytes of an input."""
 
     name: str
-    harness: str
-    crate: crates.Crate | None = None
-    files: tuple = ()
+    library: _fuzz.Library | None = None
     limit: int = 4096
 
 
 TARGETS = (
-    Target("empty", "empty.c", limit=64),
-    Target(
-        "zlib",
-        "zlib_header.c",
-        crates.Crate("libz-sys", "1.1.6", ROOT / "tests" / "zlib", "src/zlib"),
-        ("adler32.c", "crc32.c", "inffast.c", "inflate.c", "inftrees.c", "zutil.c"),
-    ),
-    Target(
-        "lz4",
-        "lz4_partial.c",
-        crates.Crate("lz4-sys", "1.9.3", ROOT / "tests" / "lz4", "liblz4/lib"),
-        ("lz4.c",),
-    ),
+    Target("empty", limit=64),
+    Target("zlib", _fuzz.ZLIB),
+    Target("lz4", _fuzz.LZ4),
 )
 # (CPUs, jobs)
 WAYS = ((1, 1), (2, 1), (2, 2))
@@ -64,15 +48,6 @@ def _pinned(cpus, command):
     """Return @command for the first @cpus CPUs that this process may use."""
     mine = sorted(os.sched_getaffinity(0))[:cpus]
     return ["taskset", "-c", ",".join(map(str, mine)), *map(str, command)]
-
-
-def _build_native(fuzz, sources, include, executable):
-    command = ["clang-19", "-O2", "-g", "-w", "-fsanitize=fuzzer,address", f"-D{_DEFINE}", *include]
-    command = [*map(str, [*command, *sources]), "-o", str(executable)]
-    made = subprocess.run(command, check=False, capture_output=True, text=True)
-    fuzz.write_log(command, made.stderr)
-    if made.returncode != 0:
-        raise Failure(f"{executable.name} cannot be built for this machine:\n{made.stderr.strip()}")
 
 
 def _native(fuzz, executable, target, way, seconds):
@@ -97,10 +72,10 @@ def _native(fuzz, executable, target, way, seconds):
     return sum(rates) if len(rates) == jobs else None
 
 
-def _kernel(fuzz, sources, include, target, way, seconds, engine="libfuzzer"):
+def _kernel(fuzz, sources, source, target, way, seconds, engine="libfuzzer"):
     """Return (executions a second in the kernel or None, log)."""
     cpus, jobs = way
-    words = [*sources, *include, "--cflag", "-w", "-D", _DEFINE, "--max-len", target.limit]
+    words = [*sources, "-I", source, "--cflag", "-w", "-D", _DEFINE, "--max-len", target.limit]
     words += ["--libfuzzer", "-len_control=0"] if engine == "libfuzzer" else []
     words += ["--engine", engine, "--time", seconds, "--jobs", jobs, "--seed", 1]
     words += ["--dir", f"{engine}-{target.name}-{cpus}-{jobs}"]
@@ -112,10 +87,9 @@ def _kernel(fuzz, sources, include, target, way, seconds, engine="libfuzzer"):
 
 
 def _one_target(context, fuzz, target, seconds):
-    source = target.crate.source() if target.crate else None
-    sources = [_fuzz.HERE / target.harness, *(source / name for name in target.files)]
+    sources, source = target.library.sources() if target.library else ([_fuzz.HERE / "empty.c"], _fuzz.HERE)
     executable = fuzz.folder / f"native-{target.name}.bin"
-    _build_native(fuzz, sources, [f"-I{source}"] if source else [], executable)
+    fuzz.native(sources, executable, f"-D{_DEFINE}", f"-I{source}")
     here = len(os.sched_getaffinity(0))
     for way in WAYS:
         name = f"{target.name}.{way[0]}-cpus.{way[1]}-jobs"
@@ -123,10 +97,10 @@ def _one_target(context, fuzz, target, seconds):
             yield Result(name, SKIP, f"this machine gives {here} CPUs")
             continue
         native = _native(fuzz, executable, target, way, seconds)
-        kernel, log = _kernel(fuzz, sources, ["-I", source] if source else [], target, way, seconds)
+        kernel, log = _kernel(fuzz, sources, source, target, way, seconds)
         afl = "-"
         if not context.missing("afl++"):
-            afl, log = _kernel(fuzz, sources, ["-I", source] if source else [], target, way, seconds, "afl++")
+            afl, log = _kernel(fuzz, sources, source, target, way, seconds, "afl++")
         if native is None or not kernel or not afl:
             yield Result(name, FAIL, "it did not run to its end without findings", log)
             continue
@@ -137,17 +111,13 @@ def _one_target(context, fuzz, target, seconds):
 
 
 def run(context):
-    folder = Path(tempfile.mkdtemp(prefix="redzone-fuzz-speed-"))
-    fuzz = _fuzz.Fuzz(context, folder)
     seconds = max(2, int(context.seconds or SECONDS))
     context.note(
         "| target | CPUs | jobs | libFuzzer with ASan on the host | in the kernel | of the host's | AFL++ |"
     )
-    try:
+    with _fuzz.campaign(context, "fuzz-speed") as fuzz:
         for target in TARGETS:
             try:
                 yield from _one_target(context, fuzz, target, seconds)
             except crates.Unavailable as error:
                 yield Result(target.name, SKIP, str(error))
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)

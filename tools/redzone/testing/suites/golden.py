@@ -13,14 +13,13 @@ With REDZONE_UPDATE_GOLDEN=1 in the environment, the suite rewrites reports that
 """
 
 import difflib
-import os
 import re
 
 from redzone.build import builder
-from redzone.core import base, mteqemu
+from redzone.core import base
 from redzone.core.base import ROOT, Failure
 from redzone.machine import console, qemu
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.runner import SKIP, Result, asked, result, rewrite, when
 
 TOOLS = (*builder.KERNEL, "clang-19")
 HERE = ROOT / "tests" / "golden"
@@ -196,6 +195,16 @@ def _normalize_late(report):
     return text.splitlines()
 
 
+def lines_of(path):
+    """Return the lines of the golden console @path, none if there is no such file."""
+    return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+def difference(name, wanted, found):
+    """Return the lines of the difference between the normalized reports @wanted and @found."""
+    return list(difflib.unified_diff(wanted, found, f"{name}.log", "this boot", lineterm="", n=1))
+
+
 def prefix_width(lines):
     """Return the width of a console's timestamps, None if it differs between lines."""
     widths = {len(console.split(line)[0]) for line in lines if console.split(line)[0]}
@@ -207,13 +216,8 @@ def judge(name, lines, golden):
     found, wanted = reports(lines), reports(golden)
     if len(found) != 1 or found[0].truncated:
         return [f"{base.plural(len(found), 'report')}, expected one complete report"]
-    wrong = []
-    if prefix_width(lines) is None:
-        wrong.append("timestamps of different widths")
-    difference = difflib.unified_diff(
-        normalize(wanted[0]), normalize(found[0]), f"{name}.log", "this boot", lineterm="", n=1
-    )
-    return wrong + list(difference)
+    wrong = when(prefix_width(lines) is None, "timestamps of different widths")
+    return wrong + difference(name, normalize(wanted[0]), normalize(found[0]))
 
 
 def _configuration(context, configuration, update):
@@ -221,7 +225,7 @@ def _configuration(context, configuration, update):
     label = ".".join(([] if mode == "generic" else [mode]) + [compiler, where, *allocator])
     preset = builder.preset_name(mode, where, compiler, *allocator)
     hardware = mode == "hw_tags"
-    reason = context.missing_for(preset) or (mteqemu.reason() if hardware else None)
+    reason = context.missing_for(preset)
     if reason:
         yield Result(label, SKIP, reason)
         return
@@ -238,17 +242,15 @@ def _configuration(context, configuration, update):
         )
         _, lines, log = context.boot(f"{label}/{name}", target)
         path = folder(mode) / f"{golden_name(where, name, named[name])}.log"
-        golden = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        golden = lines_of(path)
         wrong = judge(name, lines, golden) if reports(golden) else ["there is no golden report of this name"]
         if wrong and update:
             if len(reports(lines)) != 1:
                 raise Failure(f"bugs {name} did not give one report; see {base.relative(log)}")
             # A compiler names a global's file as given, so remove this machine's folders.
-            text = "\n".join(lines).replace(f"{ROOT}/", "")
-            path.write_text(text + "\n", encoding="utf-8")
-            base.say(f"wrote {base.relative(path)}")
+            rewrite(path, "\n".join(lines).replace(f"{ROOT}/", "") + "\n")
             wrong = []
-        return Result(f"{label}.{name}", FAIL if wrong else PASS, "\n".join(wrong), log)
+        return result(f"{label}.{name}", wrong, log)
 
     unseen = UNSEEN.get(configuration, ())
     named = titles(mode)
@@ -261,18 +263,13 @@ def _types():
     text = (ROOT / "docs" / "use" / "reports.md").read_text(encoding="utf-8")
     table = text.partition("## 1. The bug type")[2].partition("\n## ")[0]
     types = re.findall(r"^\| `([a-z-]+)` \|", table, re.MULTILINE)
-    golden = {
-        report.type
-        for path in HERE.rglob("*.log")
-        for report in reports(path.read_text(encoding="utf-8").splitlines())
-    }
+    golden = {report.type for path in HERE.rglob("*.log") for report in reports(lines_of(path))}
     sources = (ROOT / "kernel" / "tests").glob("*test*.c")
     expected = set(re.findall(r'"([a-z-]+)",\s*KASAN_(?:READ|WRITE|FREE)\b', "".join(map(_text, sources))))
     for name in types:
-        wrong = [] if name in golden else ["there is no golden report of this type"]
-        if name not in expected:
-            wrong.append("no KUnit case expects this type")
-        yield Result(f"types.{name}", FAIL if wrong else PASS, "; ".join(wrong))
+        wrong = when(name not in golden, "there is no golden report of this type")
+        wrong += when(name not in expected, "no KUnit case expects this type")
+        yield result(f"types.{name}", wrong)
     # A type that is missing from the document would escape all checks above.
     runtime = "".join(map(_text, (ROOT / "runtime").rglob("*.c")))
     reported = set(_BUG_TYPE.findall(runtime))
@@ -280,7 +277,7 @@ def _types():
     unknown = sorted(set(types) - reported)
     wrong = [f"the runtime reports {name}, docs/use/reports.md does not have it" for name in missing]
     wrong += [f"docs/use/reports.md has {name}, which the runtime never reports" for name in unknown]
-    yield Result("types", FAIL if wrong or not types else PASS, "\n".join(wrong))
+    yield result("types", wrong + when(not types, "docs/use/reports.md has no table of types"))
 
 
 def _text(path):
@@ -290,10 +287,7 @@ def _text(path):
 def run(context):
     if not context.rest:
         yield from _types()
-    update = os.environ.get("REDZONE_UPDATE_GOLDEN", "") not in ("", "0")
-    for configuration in context.part(CONFIGURATIONS, IN_QUICK, REST):
-        mode = configuration[0]
-        if context.mode in (None, mode):
-            # Write only the first asynchronous report, and only if there is no golden one yet.
-            first = configuration[1:] in FIRST or not (folder(mode) / f"{LATE}.log").exists()
-            yield from _configuration(context, configuration, update and first)
+    for configuration in context.of_mode(context.part(CONFIGURATIONS, IN_QUICK, REST)):
+        # Write only the first asynchronous report, and only if there is no golden one yet.
+        first = configuration[1:] in FIRST or not (folder(configuration[0]) / f"{LATE}.log").exists()
+        yield from _configuration(context, configuration, asked("REDZONE_UPDATE_GOLDEN") and first)

@@ -6,9 +6,9 @@ import re
 from redzone.build import builder
 from redzone.core import base, mteqemu
 from redzone.core.base import ROOT
-from redzone.machine import ktap, qemu
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
-from redzone.testing.suites.kunit import wrong_with
+from redzone.machine import qemu
+from redzone.testing.runner import SKIP, Result, result, when
+from redzone.testing.suites import kunit
 
 TOOLS = (*builder.KERNEL, "clang-19")
 MODES = ("hw_tags",)
@@ -68,102 +68,95 @@ int main(void)
 REASON = "Kernel panic - not syncing: kasan.fault=panic: bad access or free"
 
 
-def _result(name, wrong, log):
-    return Result(name, FAIL if wrong else PASS, "\n".join(wrong), log)
+def _machine(image, **options):
+    return qemu.Machine(image.image, mode="hw_tags", timeout=TIMEOUT, **options)
 
 
-def _suites(context, image, name, target_options, said):
-    """Boot SUITES: they pass, nothing is reported, and the line @said comes once (None: no such check)."""
-    target = qemu.Machine(image.image, smp=4, mode="hw_tags", timeout=TIMEOUT, **target_options)
-    outcome, lines, log = context.boot(name, target)
-    parsed = ktap.parse(lines)
-    wrong = wrong_with(outcome, parsed)
-    wrong += [f"reported: {report.type}" for report in outcome.reader.reports]
-    if said and sum(line.endswith(said) for line in lines) != 1:
-        wrong.append(f"not said, or more than once: {said}")
-    return wrong, lines, log
+def _suites(context, image, name, options):
+    """Boot suites on four CPUs: they pass, without a report. Return (what is wrong, the kunit.Boot)."""
+    boot = kunit.boot(context, name, _machine(image, **{"smp": 4, **options}))
+    return boot.wrong + boot.reported, boot
 
 
 def _plain(context, image, name, options, said):
-    wrong, _, log = _suites(context, image, name, options, said)
-    return _result(name, wrong, log)
+    """Boot SUITES; the line @said comes once."""
+    wrong, boot = _suites(context, image, name, options)
+    return result(name, wrong + _said_once(said, boot.lines), boot.log)
+
+
+def _said_once(said, lines):
+    count = sum(line.endswith(said) for line in lines)
+    return when(count != 1, f"not said, or more than once: {said}")
 
 
 def _sample(context, image):
     options = {"append": [SUITES, "kasan.page_alloc.sample=10"]}
-    wrong, lines, log = _suites(context, image, "sample", options, None)
-    found = [match for match in map(SAMPLE.search, lines) if match]
+    wrong, boot = _suites(context, image, "sample", options)
+    found = [match for match in map(SAMPLE.search, boot.lines) if match]
     if [match[3] for match in found] != ["of the boot", "in all"]:
         wrong.append("the share of tagged page allocations is not said")
     elif not 0 < int(found[1][1]) < int(found[1][2]):
         wrong.append(f"{found[1][0]}: all or none of them")
-    return _result("sample", wrong, log)
+    return result("sample", wrong, boot.log)
+
+
+def _bugs(context, image, name, *append):
+    """Boot a program with bugs. Return (what is wrong with its end, lines, log)."""
+    outcome, lines, log = context.boot(name, _machine(image, append=list(append)))
+    wrong = when(outcome.status != base.REPORTED, f"status {outcome.status}: {outcome.message}")
+    return wrong, lines, log
 
 
 def _reports(context, image, kasan_mode):
     """Boot the example with two bugs; the second is a read of freed memory."""
-    target = qemu.Machine(
-        image.image, mode="hw_tags", append=["kasan_multi_shot", f"kasan.mode={kasan_mode}"], timeout=TIMEOUT
-    )
-    outcome, lines, log = context.boot(f"report-{kasan_mode}", target)
-    wrong = [] if outcome.status == base.REPORTED else [f"status {outcome.status}: {outcome.message}"]
+    name = f"report-{kasan_mode}"
+    wrong, lines, log = _bugs(context, image, name, "kasan_multi_shot", f"kasan.mode={kasan_mode}")
     text = "\n".join(lines)
     late = "Asynchronous fault: no details available" in text
     if late != (kasan_mode == "async"):
         wrong.append("an asynchronous report" if late else "no asynchronous report")
     if not late and "BUG: KASAN: slab-use-after-free in message_length+" not in text:
         wrong.append("no report of the read of freed memory")
-    return _result(f"report.{kasan_mode}", wrong, log)
+    return result(f"report.{kasan_mode}", wrong, log)
 
 
 def _limited(context, image, name):
     """A CPU that cannot do what the parameters ask for: the kernel says so, and checks more instead."""
     append, said = LIMITED[name]
-    target = qemu.Machine(image.image, mode="hw_tags", append=["kasan_multi_shot", *append], timeout=TIMEOUT)
-    outcome, lines, log = context.boot(name, target)
+    wrong, lines, log = _bugs(context, image, name, "kasan_multi_shot", *append)
     if name == "no-store-only" and any(map(STORE_ONLY.search, lines)):
         return Result(name, SKIP, "QEMU's CPU can check stores only")
     text = "\n".join(lines)
-    wrong = [] if outcome.status == base.REPORTED else [f"status {outcome.status}: {outcome.message}"]
-    if sum(line.endswith(said) for line in lines) != 1:
-        wrong.append(f"not said, or more than once: {said}")
+    wrong += _said_once(said, lines)
     if "Asynchronous fault" in text or "BUG: KASAN: slab-use-after-free in message_length+" not in text:
         wrong.append("no report of the read of freed memory at once")
-    return _result(name, wrong, log)
+    return result(name, wrong, log)
 
 
 def _late_panic(context, image):
     """The report comes before the panic, not inside it: there it would cut both short."""
-    append = ["kasan.mode=async", "kasan.fault=panic", "panic_on_oops=1"]
-    target = qemu.Machine(image.image, mode="hw_tags", append=append, timeout=TIMEOUT)
-    outcome, lines, log = context.boot("late-panic", target)
-    wrong = [] if outcome.status == base.REPORTED else [f"status {outcome.status}: {outcome.message}"]
-    wrong += [] if any(line.endswith(REASON) for line in lines) else [f"not said: {REASON}"]
-    return _result("late-panic", wrong, log)
+    append = ("kasan.mode=async", "kasan.fault=panic", "panic_on_oops=1")
+    wrong, lines, log = _bugs(context, image, "late-panic", *append)
+    wrong += when(not any(line.endswith(REASON) for line in lines), f"not said: {REASON}")
+    return result("late-panic", wrong, log)
 
 
 def _slack(context, image, cpus):
     """Boot SLACK_SUITES with kasan.slack=check: they pass, and the cases that need the parameter run."""
-    append = [SLACK_SUITES, "kasan.slack=check"]
-    target = qemu.Machine(image.image, smp=cpus, mode="hw_tags", append=append, timeout=TIMEOUT)
-    outcome, lines, log = context.boot(f"slack-{cpus}cpu", target)
-    parsed = ktap.parse(lines)
-    wrong = wrong_with(outcome, parsed)
-    cases = [case for case in parsed.cases if case.name.startswith("kasan_slack.")]
-    wrong += [f"{case.name}: {case.status}" for case in cases if case.status == SKIP]
-    if not cases:
-        wrong.append("the suite kasan_slack did not run")
-    return _result(f"slack.{cpus}cpu", wrong, log)
+    options = {"smp": cpus, "append": [SLACK_SUITES, "kasan.slack=check"]}
+    boot = kunit.boot(context, f"slack-{cpus}cpu", _machine(image, **options))
+    cases = [case for case in boot.parsed.cases if case.name.startswith("kasan_slack.")]
+    wrong = boot.wrong + [f"{case.name}: {case.status}" for case in cases if case.status == SKIP]
+    wrong += when(not cases, "the suite kasan_slack did not run")
+    return result(f"slack.{cpus}cpu", wrong, boot.log)
 
 
 def _slack_at_the_end(context, image):
     """A program that never frees its object: it is compared when the program ends."""
-    target = qemu.Machine(image.image, mode="hw_tags", append=["kasan.slack=check"], timeout=TIMEOUT)
-    outcome, lines, log = context.boot("slack-at-the-end", target)
-    wrong = [] if outcome.status == base.REPORTED else [f"status {outcome.status}: {outcome.message}"]
+    wrong, lines, log = _bugs(context, image, "slack-at-the-end", "kasan.slack=check")
     if sum("Write of size 1 at addr " in line and " found in a walk by task " in line for line in lines) != 1:
         wrong.append("no report of the object that is never freed")
-    return _result("slack.at-the-end", wrong, log)
+    return result("slack.at-the-end", wrong, log)
 
 
 def run(context):

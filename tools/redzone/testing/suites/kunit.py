@@ -6,8 +6,10 @@ each mode, compiler and feature is in one of them, and each mode with each kind 
 --rest has those that put the same together in another way, --quick one of each mode. The suite kunit-matrix
 runs all suites in all configurations, and is the only one that boots the second slab allocator."""
 
+from dataclasses import dataclass
+from pathlib import Path
+
 from redzone.build.builder import KERNEL, preset_name
-from redzone.core import mteqemu
 from redzone.machine import ktap, qemu
 from redzone.testing.runner import FAIL, SKIP, Result
 
@@ -66,7 +68,6 @@ CONFIGURATIONS.append(WITH_MTE_STACK)
 # With tagged globals.
 WITH_GLOBALS = ("sw_tags", "inline", "clang-19", 4, "taggedglobals")
 CONFIGURATIONS.append(WITH_GLOBALS)
-# Their last word is not an allocator but features.
 FEATURED = {WITH_FEATURES, WITH_RT, WITH_GLOBALS, *LOCKDEP, *MTE_STACK}
 
 # Only memory management and the runtime differ from one compiler and kind of check to another. All other
@@ -129,10 +130,12 @@ USER_SUITES = "kunit.filter_glob=user,uaccess,kasan"
 
 
 def preset_of(configuration):
-    """Return the preset of @configuration."""
-    if configuration in FEATURED:
-        return preset_name(*configuration[:3], features=configuration[4].split("+"))
-    return preset_name(*configuration[:3], *configuration[4:])
+    """Return the preset of @configuration, whose last word is the second allocator or features."""
+    *kernel, _ = configuration[:4]
+    last = configuration[4] if len(configuration) > 4 else ""
+    if last in ("", "slab"):
+        return preset_name(*kernel, *configuration[4:])
+    return preset_name(*kernel, features=last.split("+"))
 
 
 def filters(configuration):
@@ -155,30 +158,63 @@ def machine_of(configuration, image, **options):
     return qemu.Machine(image.image, smp=cpus, mode=mode, append=append, **options)
 
 
-def missing_for(context, configuration):
-    """Return why the configuration cannot be built or booted, None if it can."""
-    reason = context.missing_for(preset_of(configuration))
-    return reason or (mteqemu.reason() if configuration[0] == "hw_tags" else None)
+@dataclass
+class Boot:
+    """A boot of suites. outcome: a qemu.Outcome. parsed: a ktap.Parsed of its @lines."""
+
+    outcome: qemu.Outcome
+    lines: list
+    log: Path
+    parsed: ktap.Parsed
+
+    @property
+    def end_error(self):
+        """What is wrong with how it ended, or None. Reports are part of the tests."""
+        if not self.outcome.reader.halted or self.outcome.reader.panic:
+            return self.outcome.message or "the kernel did not say that it was done"
+        return None
+
+    @property
+    def errors(self):
+        """What is wrong apart from failed cases."""
+        errors = [*self.parsed.errors, *filter(None, [self.end_error])]
+        return errors if self.parsed.cases else [*errors, "no test case ran"]
+
+    @property
+    def wrong(self):
+        """What is wrong, failed cases included."""
+        failed = [f"{case.name}: {case.detail}" for case in self.parsed.cases if case.status == FAIL]
+        return failed + self.errors
+
+    @property
+    def reported(self):
+        """A text for each report, for suites that expect none."""
+        return [f"reported: {report.type}" for report in self.outcome.reader.reports]
 
 
-def end_error(outcome):
-    """Return what is wrong with how a boot of suites ended, or None. Reports are part of the tests."""
-    if not outcome.reader.halted or outcome.reader.panic:
-        return outcome.message or "the kernel did not say that it was done"
-    return None
+def boot(context, name, target, follow=None):
+    """Boot the machine @target, whose kernel runs suites, as context.boot() does. Return the Boot."""
+    outcome, lines, log = context.boot(name, target, follow)
+    return Boot(outcome, lines, log, ktap.parse(lines))
 
 
-def errors_of(outcome, parsed):
-    """Return what is wrong with a boot of suites apart from failed cases. parsed: what ktap.parse()
-    returned."""
-    errors = [*parsed.errors, *filter(None, [end_error(outcome)])]
-    return errors if parsed.cases else [*errors, "no test case ran"]
+def results(context, machines, more=lambda lines: []):
+    """Boot @machines, [(name, qemu.Machine)]. Yield the Results of their cases, and what else is wrong.
 
-
-def wrong_with(outcome, parsed):
-    """Return what is wrong with a boot of suites, including failed cases."""
-    failed = [f"{case.name}: {case.detail}" for case in parsed.cases if case.status == FAIL]
-    return failed + errors_of(outcome, parsed)
+    @more(lines): returns what is wrong with the console's lines for other reasons."""
+    matched = not context.filter
+    for name, ended in context.each(lambda item: (item[0], boot(context, *item)), machines):
+        if context.filter and not ended.parsed.cases and not ended.end_error:
+            # Some suites exist in some kernels only.
+            yield Result(name, SKIP, f"this kernel has no case that matches {context.filter}", ended.log)
+            continue
+        matched = True
+        for case in ended.parsed.cases:
+            yield Result(f"{name}.{case.name}", case.status, case.detail, ended.log)
+        if errors := ended.errors + more(ended.lines):
+            yield Result(name, FAIL, "\n".join(errors), ended.log)
+    if machines and not matched:
+        yield Result("filter", FAIL, f"no kernel has a case that matches {context.filter}")
 
 
 def _chosen(context, matrix):
@@ -190,51 +226,23 @@ def _chosen(context, matrix):
     return context.part([item for item in CONFIGURATIONS if item not in MATRIX_ONLY], IN_QUICK, REST)
 
 
-def run(context, matrix=False, only=None):
+def run(context, matrix=False, only=None, timeout=TIMEOUT):
     """Yield the results. @matrix: of all suites in all configurations, including those of MATRIX_ONLY.
     @only: a list of configurations, all of which run."""
-
-    def boot(item):
-        configuration, image, cpu = item
-        name = label(configuration)
-        target = machine_of(configuration, image, timeout=TIMEOUT)
-        if cpu:
-            name = f"{name}-{cpu}"
-            target.cpu = cpu
-            target.append.append(USER_SUITES)
-        elif context.filter:
+    ready, skipped = context.kernels(only or _chosen(context, matrix), preset_of, label)
+    yield from skipped
+    # The longest first, so that none is left running alone at the end on one CPU of the host.
+    ready.sort(key=lambda item: (item[0] not in ALL_SUITES, item[0][0] != "hw_tags"))
+    machines = []
+    for configuration, image in ready:
+        target = machine_of(configuration, image, timeout=timeout)
+        if context.filter:
             target.append.append(f"kunit.filter_glob={context.filter}")
         elif not matrix:
             target.append += filters(configuration)
-        outcome, lines, log = context.boot(name, target)
-        return name, outcome, ktap.parse(lines), log
-
-    ready = []
-    for configuration in only or _chosen(context, matrix):
-        if context.mode not in (None, configuration[0]):
-            continue
-        preset = preset_of(configuration)
-        reason = missing_for(context, configuration)
-        if reason:
-            yield Result(label(configuration), SKIP, reason)
-            continue
-        image = context.build(preset, targets=["redzone"])["redzone"]
-        ready.append((configuration, image, None))
+        machines.append((label(configuration), target))
         if configuration == WITHOUT_PAN and not context.filter and not context.quick:
-            ready.append((configuration, image, NO_PAN))
-    # The longest first, so that none is left running alone at the end on one CPU of the host.
-    ready.sort(key=lambda item: (item[0] not in ALL_SUITES, item[0][0] != "hw_tags"))
-    matched = not context.filter
-    for name, outcome, parsed, log in context.each(boot, ready):
-        if context.filter and not parsed.cases and not end_error(outcome):
-            # Some suites exist in some kernels only.
-            yield Result(name, SKIP, f"this kernel has no case that matches {context.filter}", log)
-            continue
-        matched = True
-        for case in parsed.cases:
-            yield Result(f"{name}.{case.name}", case.status, case.detail, log)
-        errors = errors_of(outcome, parsed)
-        if errors:
-            yield Result(name, FAIL, "\n".join(errors), log)
-    if ready and not matched:
-        yield Result("filter", FAIL, f"no kernel has a case that matches {context.filter}")
+            target = machine_of(configuration, image, timeout=timeout, cpu=NO_PAN)
+            target.append.append(USER_SUITES)
+            machines.append((f"{label(configuration)}-{NO_PAN}", target))
+    yield from results(context, machines)

@@ -7,7 +7,6 @@ suites that share most of their cases with Generic mode.
 """
 
 from redzone.build.builder import KERNEL
-from redzone.machine import ktap
 from redzone.testing.runner import FAIL, PASS, SKIP, Result
 from redzone.testing.suites import kunit
 
@@ -52,13 +51,12 @@ def _compare(context, configuration):
         name, image = item
         target = kunit.machine_of(configuration, image, timeout=kunit.TIMEOUT)
         target.append += [LOCK_SUITES] if locks else []
-        return name, *context.boot(prefix + name, target)
+        return name, kunit.boot(context, prefix + name, target)
 
-    for name, outcome, lines, log in context.each(boot, images.items()):
-        parsed[name] = ktap.parse(lines)
-        error = kunit.end_error(outcome)
-        if error or parsed[name].errors:
-            yield Result(prefix + name, FAIL, "\n".join([*parsed[name].errors, error or ""]).strip(), log)
+    for name, ended in context.each(boot, images.items()):
+        parsed[name] = ended.parsed
+        if errors := [*ended.parsed.errors, *filter(None, [ended.end_error])]:
+            yield Result(prefix + name, FAIL, "\n".join(errors), ended.log)
     without = parsed["redzone-bugs-removed"].by_name()
     expecting = 0
     for case in parsed["redzone"].cases:
@@ -70,10 +68,8 @@ def _compare(context, configuration):
 
 
 def run(context):
-    for configuration in context.part(CONFIGURATIONS, rest=REST):
-        if context.mode not in (None, configuration[0]):
-            continue
-        reason = kunit.missing_for(context, configuration)
+    for configuration in context.of_mode(context.part(CONFIGURATIONS, rest=REST)):
+        reason = context.missing_for(kunit.preset_of(configuration))
         if reason:
             yield Result(kunit.label(configuration), SKIP, reason)
         else:

@@ -11,12 +11,12 @@ import re
 import sys
 
 from redzone.build import builder
-from redzone.core import base, mteqemu, process
+from redzone.core import base, process
 from redzone.core.base import ROOT
 from redzone.machine import console, qemu
 from redzone.run import cpio
 from redzone.testing import libc_calls, supported
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.runner import FAIL, SKIP, Result, result, when
 
 TOOLS = (*builder.KERNEL, "clang-19")
 # Five kernels with their own copies of the library: minutes of compilation.
@@ -224,7 +224,7 @@ def _all_functions(context):
     status, output = process.call([*redzone, "-D", "_GNU_SOURCE", str(source)], cwd=ROOT)
     log = context.write_log("all_functions", output)
     good = status == base.OK and f"{len(works)} functions are there" in output
-    yield Result("all_functions", PASS if good else FAIL, "" if good else process.last_line(output), log)
+    yield result("all_functions", when(not good, process.last_line(output)), log)
 
 
 def run(context):
@@ -234,12 +234,10 @@ def run(context):
     small = context.logs / "small.txt"
     small.write_text("abc\n", encoding="utf-8")
     cpio.pack([("data.txt", data), ("sub/data.txt", small)], context.logs / "files.cpio")
-    for build in BUILDS:
-        mode, where, compiler = build
-        if context.mode and mode != context.mode:
-            continue
-        name = builder.preset_name(mode, where, compiler)
-        reason = context.missing_for(name) or (mteqemu.reason() if mode == "hw_tags" else None)
+    for build in context.of_mode(BUILDS):
+        mode, *_ = build
+        name = builder.preset_name(*build)
+        reason = context.missing_for(name)
         if reason:
             yield Result(name, SKIP, reason)
             continue
@@ -265,7 +263,7 @@ def run(context):
                 wrong = judge_stack(outcome, lines)
             else:
                 wrong = judge(program, outcome, lines, count)
-            yield Result(f"{name}.{program}", FAIL if wrong else PASS, "; ".join(wrong), log)
+            yield result(f"{name}.{program}", wrong, log)
         status = base.CRASHED if mode == "off" else base.REPORTED
         ends = [("faults", end, *how, status) for end, how in ENDS.items()]
         ends += [("stack", end, *how, base.CRASHED) for end, how in STACK_ENDS.items()]
@@ -273,6 +271,6 @@ def run(context):
             target = _target(images[program], context.logs, [end], mode, STACK_MEMORY)
             outcome, lines, log = context.boot(f"{name}/{program}-{end}", target)
             wrong = judge_end(text, times, expected, outcome, lines)
-            yield Result(f"{name}.{program}-{end}", FAIL if wrong else PASS, "; ".join(wrong), log)
+            yield result(f"{name}.{program}-{end}", wrong, log)
     if context.mode in (None, "generic"):
         yield from _all_functions(context)

@@ -11,10 +11,10 @@ import sys
 import time
 
 from redzone.build import builder
-from redzone.core import base, mteqemu, process
+from redzone.core import base, process
 from redzone.core.base import ROOT, Failure
 from redzone.libraries import catalogue, recipe
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.runner import FAIL, SKIP, Result, result
 
 TOOLS = (*builder.KERNEL, "clang-19", "symbolizer")
 # Five kernels times a dozen libraries.
@@ -107,7 +107,7 @@ def judge(context, library, program, build, name):
         counted = f"{program.tests} tests of its own, " if program.tests else ""
         compared = "the output of the native build, " if program.host else ""
         context.note(f"{name}: {counted}{compared}{time.monotonic() - started:.0f} s")
-    return Result(name, FAIL if wrong else PASS, "; ".join(wrong), whole)
+    return result(name, wrong, whole)
 
 
 def run_builds(context, builds, pairs):
@@ -119,12 +119,9 @@ def run_builds(context, builds, pairs):
             ready.append((library, program))
         except recipe.Unavailable as error:
             yield Result(f"{library.name}.{program.name}", SKIP, str(error))
-    for build in builds:
-        mode, where, compiler = build
-        if context.mode and mode != context.mode:
-            continue
-        preset = builder.preset_name(mode, where, compiler)
-        reason = context.missing_for(preset) or (mteqemu.reason() if mode == "hw_tags" else None)
+    for build in context.of_mode(builds):
+        preset = builder.preset_name(*build)
+        reason = context.missing_for(preset)
         if reason:
             yield Result(preset, SKIP, reason)
             continue

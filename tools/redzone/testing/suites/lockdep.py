@@ -5,16 +5,14 @@ In Generic mode all KUnit suites run under it, on 1 and on 4 CPUs. With --rest t
 of KASAN run in the other modes: a lock in bad memory is KASAN's to report. tests/golden/lockdep/ has reports,
 written again with REDZONE_UPDATE_GOLDEN=1."""
 
-import difflib
-import os
 import re
 
 from redzone.build import builder
-from redzone.core import base, mteqemu
+from redzone.core import base
 from redzone.core.base import ROOT
-from redzone.machine import console, ktap, qemu
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
-from redzone.testing.suites import kunit
+from redzone.machine import console, qemu
+from redzone.testing.runner import asked, result, rewrite
+from redzone.testing.suites import golden, kunit
 
 TOOLS = (*builder.KERNEL, "clang-19")
 MODES = ("generic", "sw_tags", "hw_tags", "off")
@@ -22,7 +20,7 @@ OPTIONS = ("filter", "rest")
 TIMEOUT = 600
 GOLDEN = ROOT / "tests" / "golden" / "lockdep"
 GOLDEN_TIMEOUT = 300
-# Clang, CPUs, and the suites that run: None: all.
+# The mode, CPUs, and the suites that run; None: all.
 OWN_SUITES = "lockdep*,kasan*"
 CONFIGURATIONS = (
     ("generic", 1, None),
@@ -94,17 +92,14 @@ def normalize(report):
     return result
 
 
-def judge(name, lines, golden):
-    """Return what is wrong with a console, as a list of texts. @golden: the console that it must match."""
-    found, wanted = reports(lines), reports(golden)
+def judge(name, lines, wanted):
+    """Return what is wrong with a console, as a list of texts. @wanted: the console that it must match."""
+    found, wanted = reports(lines), reports(wanted)
     if len(found) != 1 or found[0][-1] != console.RULE:
         return [f"{base.plural(len(found), 'report')}, expected one complete report"]
     if len(wanted) != 1:
         return ["there is no golden report of this name"]
-    difference = difflib.unified_diff(
-        normalize(wanted[0]), normalize(found[0]), f"{name}.log", "this boot", lineterm="", n=1
-    )
-    return list(difference)
+    return golden.difference(name, normalize(wanted[0]), normalize(found[0]))
 
 
 def strays(lines):
@@ -124,22 +119,18 @@ def strays(lines):
 def _golden(context):
     """Compare the report of each case with the golden one."""
     image = context.build(builder.preset_name(features=["lockdep"]), targets=["redzone"])["redzone"]
-    update = os.environ.get("REDZONE_UPDATE_GOLDEN", "") not in ("", "0")
 
     def one(name):
         append = [f"kunit.filter_glob={GOLDEN_CASES[name]}"]
         target = qemu.Machine(image.image, smp=GOLDEN_CPUS, append=append, timeout=GOLDEN_TIMEOUT)
         _, lines, log = context.boot(f"golden/{name}", target)
         path = GOLDEN / f"{name}.log"
-        golden = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-        wrong = judge(name, lines, golden)
+        wrong = judge(name, lines, golden.lines_of(path))
         found = reports(lines)
-        if wrong and update and len(found) == 1:
-            path.parent.mkdir(exist_ok=True)
-            path.write_text("\n".join([console.RULE, *found[0]]) + "\n", encoding="utf-8")
-            base.say(f"wrote {base.relative(path)}")
+        if wrong and asked("REDZONE_UPDATE_GOLDEN") and len(found) == 1:
+            rewrite(path, "\n".join([console.RULE, *found[0]]) + "\n")
             wrong = []
-        return Result(f"golden.{name}", FAIL if wrong else PASS, "\n".join(wrong), log)
+        return result(f"golden.{name}", wrong, log)
 
     yield from context.each(one, GOLDEN_CASES)
 
@@ -147,31 +138,21 @@ def _golden(context):
 def run(context):
     """Yield the results."""
 
-    def boot(item):
-        name, mode, image, cpus, chosen = item
+    def label(configuration):
+        mode, cpus, _ = configuration
+        return f"{mode}-{cpus}cpu"
+
+    def preset(configuration):
+        return builder.preset_name(mode=configuration[0], features=["lockdep"])
+
+    ready, skipped = context.kernels(context.part(CONFIGURATIONS, rest=REST), preset, label)
+    yield from skipped
+    machines = []
+    for (mode, cpus, suites), image in ready:
+        chosen = context.filter or suites
         append = [f"kunit.filter_glob={chosen}"] if chosen else []
         target = qemu.Machine(image.image, smp=cpus, mode=mode, append=append, timeout=TIMEOUT)
-        outcome, lines, log = context.boot(name, target)
-        return name, outcome, lines, log
-
-    ready = []
-    for mode, cpus, chosen in context.part(CONFIGURATIONS, rest=REST):
-        if context.mode not in (None, mode):
-            continue
-        name = f"{mode}-{cpus}cpu"
-        preset = builder.preset_name(mode=mode, features=["lockdep"])
-        reason = context.missing_for(preset) or (mteqemu.reason() if mode == "hw_tags" else None)
-        if reason:
-            yield Result(name, SKIP, reason)
-            continue
-        image = context.build(preset, targets=["redzone"])["redzone"]
-        ready.append((name, mode, image, cpus, context.filter or chosen))
-    for name, outcome, lines, log in context.each(boot, ready):
-        parsed = ktap.parse(lines)
-        for case in parsed.cases:
-            yield Result(f"{name}.{case.name}", case.status, case.detail, log)
-        errors = kunit.errors_of(outcome, parsed) + strays(lines)
-        if errors:
-            yield Result(name, FAIL, "\n".join(errors), log)
+        machines.append((f"{mode}-{cpus}cpu", target))
+    yield from kunit.results(context, machines, strays)
     if context.mode in (None, "generic") and not context.filter and not context.rest:
         yield from _golden(context)

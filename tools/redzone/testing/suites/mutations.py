@@ -10,12 +10,12 @@ import fnmatch
 import time
 from collections import Counter
 
-from redzone.build.builder import KERNEL
-from redzone.core import base, mteqemu
+from redzone.build.builder import KERNEL, preset_name
+from redzone.core import base
 from redzone.core.base import BUILD, Failure
 from redzone.libraries import catalogue, recipe
 from redzone.testing.mutation import experiment
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.runner import FAIL, SKIP, Result, result
 
 SLOW = True
 TOOLS = (*KERNEL, "clang-19", "symbolizer", "asan", "libc", "llvm-cov", "llvm-profdata")
@@ -79,7 +79,7 @@ def _library(context, library, mode, seed, wanted):
                     f"program: {base.relative(mutant.tree)}",
                 ]
             )
-        yield Result(f"{library.name}.{mutant.number}", FAIL if detail else PASS, detail)
+        yield result(f"{library.name}.{mutant.number}", detail)
     if len(mutants) < wanted:
         yield Result(f"{library.name}.places", FAIL, f"there are only {len(mutants)} places with an effect")
     discarded = ", ".join(f"{count} {reason}" for reason, count in work.discarded.items() if count)
@@ -97,7 +97,7 @@ def run(context):
         raise Failure(f"--filter '{context.filter}' matches no library")
     seed = SEED if context.seed is None else context.seed
     mode = context.mode or "generic"
-    reason = mteqemu.reason() if mode == "hw_tags" else None
+    reason = context.missing_for(preset_name(mode))
     if reason:
         yield Result("all", SKIP, reason)
         return

@@ -5,7 +5,7 @@ import re
 
 from redzone.build.builder import KERNEL, preset_name
 from redzone.machine import qemu
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.runner import result
 
 TOOLS = (*KERNEL, "clang-19")
 OPTIONS = ("rest",)
@@ -55,10 +55,6 @@ def boot(context, name, image, *append):
     return outcome, text_of(lines), log
 
 
-def verdict(name, wrong, log):
-    return Result(name, FAIL, wrong, log) if wrong else Result(name, PASS)
-
-
 def totals(lines, suite):
     """Return (passed, failed, skipped) of a suite, None if it did not end."""
     found = (re.fullmatch(rf"# {suite}: pass:(\d+) fail:(\d+) skip:(\d+) total:\d+", line) for line in lines)
@@ -72,25 +68,25 @@ def page_quarantine(context, image):
     wrong = None
     if totals(lines, "page_quarantine") != (1, 0, 4) or outcome.reader.reports:
         wrong = "without it the case immediate_reuse must pass, without a report, and no other run"
-    yield verdict("page-quarantine.missed-without", wrong, log)
+    yield result("page-quarantine.missed-without", wrong, log)
 
     outcome, lines, log = boot(context, "page-quarantine-caught", image, "page_quarantine", *held)
     counts = totals(lines, "page_quarantine")
     wrong = None if counts == (5, 0, 0) and outcome.reader.reports else outcome.message or "cases failed"
     if sum("page_quarantine: full at 1024 pages" in line for line in lines) != 1:
         wrong = "that the bound is reached must be said once"
-    yield verdict("page-quarantine.caught-with", wrong, log)
+    yield result("page-quarantine.caught-with", wrong, log)
 
     outcome, lines, log = boot(context, "page-quarantine-report", image, "kasan.page_alloc_uaf", *held)
     missing = missing_in_order([r"flags: 0x[0-9a-f]+\(head\|quarantine\)", *_PAGE], lines)
-    yield verdict("page-quarantine.report", missing and f"no line is: {missing}", log)
+    yield result("page-quarantine.report", missing and f"no line is: {missing}", log)
 
     outcome, lines, log = boot(context, "page-quarantine-all", image, "*", *held)
     failed = [line for line in lines if line.startswith("not ok")]
     wrong = "\n".join(failed) or (
         None if outcome.reader.halted else "the kernel did not say that it was done"
     )
-    yield verdict("page-quarantine.all-suites", wrong, log)
+    yield result("page-quarantine.all-suites", wrong, log)
 
 
 def live_objects_wrong(lines):
@@ -116,39 +112,39 @@ def page_owner(context, image):
     """The trace of who had the page, which page_owner=on prints."""
     outcome, lines, log = boot(context, "page-owner", image, "kasan.page_alloc_uaf", "page_owner=on")
     missing = missing_in_order(_PAGE, lines)
-    yield verdict("page-owner.report", missing and f"no line is: {missing}", log)
+    yield result("page-owner.report", missing and f"no line is: {missing}", log)
 
     outcome, lines, log = boot(context, "page-owner-suite", image, "page_owner", "page_owner=on")
     wrong = None if "# Totals: pass:3 fail:0 skip:0 total:3" in lines else outcome.message or "cases failed"
-    yield verdict("page-owner.suite", wrong, log)
+    yield result("page-owner.suite", wrong, log)
 
     outcome, lines, log = boot(context, "page-owner-pools", image, "kasan_mempool", "page_owner=on")
     counts = totals(lines, "kasan_mempool")
     wrong = None if counts and counts[0] and counts[1:] == (0, 0) else outcome.message or "cases failed"
-    yield verdict("page-owner.pools", wrong, log)
+    yield result("page-owner.pools", wrong, log)
 
     outcome, lines, log = boot(context, "page-owner-off", image, "kasan.page_alloc_uaf")
     wrong = next((line for line in lines if "page_owner" in line or "last allocated" in line), None)
-    yield verdict("page-owner.off-by-default", wrong, log)
+    yield result("page-owner.off-by-default", wrong, log)
 
     outcome, lines, log = boot(context, "page-owner-wrong", image, "kasan.page_alloc_uaf", "page_owner=maybe")
     said = any(
         line.startswith('Malformed kernel parameter page_owner="maybe": expected on|off') for line in lines
     )
-    yield verdict("page-owner.wrong-value", None if said else "no line names it and what is accepted", log)
+    yield result("page-owner.wrong-value", None if said else "no line names it and what is accepted", log)
 
 
 def objects(context, image):
     """Live objects of a destroyed cache, objects of another cache, work of large objects."""
     _, lines, log = boot(context, "live-objects", image, "slab.destroy_with_live_objects")
-    yield verdict("live-objects.named", live_objects_wrong(lines), log)
+    yield result("live-objects.named", live_objects_wrong(lines), log)
     _, lines, log = boot(context, "wrong-cache", image, "slab.free_into_wrong_cache")
     wrong = wrong_cache_wrong(lines) if "ok 1 slab" in lines else "the case failed"
-    yield verdict("wrong-cache.warned", wrong, log)
+    yield result("wrong-cache.warned", wrong, log)
 
     _, lines, log = boot(context, "large-work", image, "kasan.kfree_rcu_large_uaf")
     missing = missing_in_order(_LARGE_WORK, lines)
-    yield verdict("large-work.creation", missing and f"no line is: {missing}", log)
+    yield result("large-work.creation", missing and f"no line is: {missing}", log)
 
 
 def run(context):
@@ -163,17 +159,20 @@ def run(context):
 
 def extra_info(context):
     """CPU and time of allocation and free: a kernel of its own, which no other suite needs."""
-    preset = preset_name(variant="extra-info")
-    reason = context.missing_for(preset)
-    if reason:
-        yield Result("extra-info", SKIP, reason)
-        return
-    image = context.build(preset, targets=["redzone"])["redzone"]
+    ready, skipped = context.kernels(
+        [("generic",)], lambda one: preset_name(variant="extra-info"), lambda one: "extra-info"
+    )
+    yield from skipped
+    for _, image in ready:
+        yield from _extra_info(context, image)
+
+
+def _extra_info(context, image):
     _, lines, log = boot(context, "extra-info", image, f"kasan,kasan_text.{_CPUS}")
     tracks = [line for line in lines if re.match(r"(Allocated|Freed) by task ", line)]
     odd = [line for line in tracks if not re.fullmatch(_TRACK, line)]
     failed = [line for line in lines if line.startswith("not ok")]
     wrong = "\n".join(odd[:5] + failed) or (None if tracks else "no track was printed")
-    yield verdict("extra-info.report", wrong, log)
+    yield result("extra-info.report", wrong, log)
     passed = any(re.fullmatch(rf"ok \d+ {_CPUS}", line.strip()) for line in lines)
-    yield verdict("extra-info.cpus", None if passed else f"{_CPUS} did not pass", log)
+    yield result("extra-info.cpus", None if passed else f"{_CPUS} did not pass", log)

@@ -11,9 +11,9 @@ import secrets
 from redzone.build.builder import KERNEL, preset_name
 from redzone.core import base
 from redzone.core.base import Failure
-from redzone.machine import ktap, qemu
-from redzone.testing.runner import FAIL, PASS, Result
-from redzone.testing.suites.kunit import errors_of
+from redzone.machine import qemu
+from redzone.testing.runner import PASS, result, when
+from redzone.testing.suites import kunit
 
 TOOLS = (*KERNEL, "clang-19", "gcc-arm64")
 SLOW = True
@@ -44,23 +44,21 @@ def run(context):
             f"kasan_test.seed={seed}",
         ]
         target = qemu.Machine(image.image, smp=cpus, append=append, timeout=TIMEOUT)
-        outcome, lines, log = context.boot(label, target)
-        return label, outcome, ktap.parse(lines), lines, log
+        return label, kunit.boot(context, label, target)
 
     ready = []
     for where, compiler, cpus in CONFIGURATIONS:
         preset = preset_name(instrumentation=where, compiler=compiler)
         image = context.build(preset, targets=["redzone"])["redzone"]
         ready.append((f"{where}-{compiler}-{cpus}cpu", cpus, image))
-    for label, outcome, parsed, lines, log in context.each(boot, ready):
-        for case in parsed.cases:
+    for label, ended in context.each(boot, ready):
+        for case in ended.parsed.cases:
             name = case.name.rpartition(".")[2]
-            wrong = [] if case.status == PASS else [case.detail or case.status]
-            if not any(
-                f"# {name}: {ROUNDS} of {ROUNDS} rounds, kasan_test.seed={seed}" in text for text in lines
-            ):
-                wrong.append(f"not {ROUNDS} rounds with seed {seed}")
-            yield Result(f"{label}.{case.name}", FAIL if wrong else PASS, "\n".join(wrong), log)
-        errors = errors_of(outcome, parsed)
-        if errors:
-            yield Result(label, FAIL, "\n".join([*errors, f"REDZONE_SEED={seed}"]), log)
+            done = f"# {name}: {ROUNDS} of {ROUNDS} rounds, kasan_test.seed={seed}"
+            wrong = when(case.status != PASS, case.detail or case.status)
+            wrong += when(
+                not any(done in text for text in ended.lines), f"not {ROUNDS} rounds with seed {seed}"
+            )
+            yield result(f"{label}.{case.name}", wrong, ended.log)
+        if ended.errors:
+            yield result(label, [*ended.errors, f"REDZONE_SEED={seed}"], ended.log)

@@ -8,10 +8,9 @@ A tag-based mode sees some bugs with a known probability only: their number is c
 import random
 
 from redzone.build.builder import KERNEL, preset_name
-from redzone.core import mteqemu
 from redzone.machine import qemu
 from redzone.testing import soak
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.runner import result
 
 SLOW = True
 MODES = ("generic", "sw_tags", "hw_tags", "off")
@@ -32,11 +31,15 @@ def run(context):
     seconds = context.seconds or SECONDS
     seed = context.seed if context.seed is not None else random.randrange(1 << 32)
     mode = context.mode or "generic"
-    reason = mteqemu.reason() if mode == "hw_tags" else None
-    if reason:
-        yield Result("all", SKIP, reason)
-        return
-    image = context.build(preset_name(mode), targets=["redzone-soak"])["redzone-soak"]
+    ready, skipped = context.kernels(
+        [(mode,)], lambda one: preset_name(*one), lambda one: "all", "redzone-soak"
+    )
+    yield from skipped
+    for _, image in ready:
+        yield from _run(context, mode, image, seconds, seed)
+
+
+def _run(context, mode, image, seconds, seed):
     context.note(f"{seconds} s, seed {seed}: repeat with --seconds {seconds} --seed {seed}")
     target = qemu.Machine(
         image.image,
@@ -76,31 +79,28 @@ def run(context):
 def results(seen, outcome, log):
     """Yield the results of a run: @seen is its console, @outcome how it ended."""
 
-    def result(name, error):
-        return Result(name, FAIL if error else PASS, error or "", log)
-
     error = None
     if outcome.reader.panic or not outcome.reader.halted:
         error = outcome.message or "the kernel did not come to its end"
     elif not seen.begin or not seen.end or not seen.quiet:
         error = "the soak test did not come to its end"
-    yield result("ends", error)
+    yield result("ends", error, log)
     if error:
         return
     errors, others = soak.judge_reports(outcome.reader.reports, seen.planted)
     for name, text in errors.items():
         if seen.begin["bugs"]:
-            yield result(f"planted.{name}", text)
+            yield result(f"planted.{name}", text, log)
     errors, other_locks = soak.judge_locks(seen.lock_reports, seen.locks)
     for name, text in errors.items():
         if seen.begin["bugs"]:
-            yield result(f"planted-lock.{name}", text)
-    yield result("no-other-report", "\n".join(others + other_locks))
+            yield result(f"planted-lock.{name}", text, log)
+    yield result("no-other-report", others + other_locks, log)
     failures = list(seen.failures)
     if seen.killed != seen.end["killed"]:
         failures.append(f"{seen.killed} threads were killed, {seen.end['killed']} of them by planted bugs")
     if seen.end["no_memory"]:
         failures.append(f"{seen.end['no_memory']} allocations failed: the machine has too little memory")
-    yield result("nothing-else-wrong", "\n".join(failures))
+    yield result("nothing-else-wrong", failures, log)
     for key, text in soak.judge_memory(seen.quiet, seen.begin["seconds"]).items():
-        yield result(f"no-growth.{key}", text)
+        yield result(f"no-growth.{key}", text, log)

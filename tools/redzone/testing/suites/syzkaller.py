@@ -14,7 +14,7 @@ import subprocess
 
 from redzone.core import base
 from redzone.core.base import BUILD, ROOT
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.runner import FAIL, PASS, SKIP, Result, result, when
 from redzone.testing.suites import golden
 
 HERE = ROOT / "tests" / "syzkaller"
@@ -133,31 +133,21 @@ def _rules():
             yield Result(label, FAIL, f"{base.relative(path)} does not exist")
             continue
         title, corrupted = parse(path.read_text(encoding="utf-8"))
-        wrong = []
-        if title != wanted:
-            wrong.append(f"title {title!r}, expected {wanted!r}")
-        if corrupted:
-            wrong.append(f"corrupted: {corrupted}")
-        yield Result(label, FAIL if wrong else PASS, "\n".join(wrong))
+        wrong = when(title != wanted, f"title {title!r}, expected {wanted!r}")
+        wrong += when(corrupted, f"corrupted: {corrupted}")
+        yield result(label, wrong)
         # The line of a repeated report is not a report, and does not affect those around it.
         text = path.read_text(encoding="utf-8")
         again = "\n".join(_again(text)) + "\n"
         spoiled = parse(again + text) != (wanted, None) or parse(text + again) != (wanted, None)
         taken = _ANY_OOPS.search(again) or _ACCESS.search(again)
-        yield Result(
-            f"rules.{_label(mode, name)}-again",
-            FAIL if spoiled or taken else PASS,
-            "the line of a repeated report is taken for one, or for a part of one"
-            if spoiled or taken
-            else "",
-        )
+        said = "the line of a repeated report is taken for one, or for a part of one"
+        yield result(f"{label}-again", when(spoiled or taken, said))
     good = (golden.HERE / "slab-use-after-free.log").read_text(encoding="utf-8")
     for name, pattern, replacement in _DAMAGE:
         bad = re.sub(pattern, replacement, good)
         refused = bad != good and parse(bad)[1] is not None
-        yield Result(
-            f"rules.refuse-{name}", PASS if refused else FAIL, "" if refused else "taken for a good report"
-        )
+        yield result(f"rules.refuse-{name}", when(not refused, "taken for a good report"))
 
 
 # --- The parser itself --------------------------------------------------------------------------------

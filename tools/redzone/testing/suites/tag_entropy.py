@@ -7,12 +7,12 @@ of allocations in each case, `--seed` the first of three seeds.
 """
 
 import re
+from operator import itemgetter
 
 from redzone.build.builder import KERNEL, preset_name
-from redzone.core import mteqemu
-from redzone.machine import ktap, qemu
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
-from redzone.testing.suites.kunit import wrong_with
+from redzone.machine import qemu
+from redzone.testing.runner import result, when
+from redzone.testing.suites import kunit
 
 TOOLS = (*KERNEL, "clang-19")
 MODES = ("sw_tags", "hw_tags")
@@ -80,11 +80,10 @@ def _figures(context, mode, image):
             f"random.seed={seed}",
         ]
         target = qemu.Machine(image.image, mode=mode, append=append, timeout=TIMEOUT)
-        outcome, lines, log = context.boot(f"{mode}-seed-{seed}", target)
-        wrong = wrong_with(outcome, ktap.parse(lines))
-        yield Result(f"{mode}.seed-{seed}", FAIL if wrong else PASS, "\n".join(wrong), log)
-        if not wrong:
-            consoles.append(lines)
+        boot = kunit.boot(context, f"{mode}-seed-{seed}", target)
+        yield result(f"{mode}.seed-{seed}", boot.wrong, boot.log)
+        if not boot.wrong:
+            consoles.append(boot.lines)
     if len(consoles) == len(seeds):
         for line in tables(mode, seeds, consoles):
             context.note(line)
@@ -108,18 +107,13 @@ def _seeds(context, mode, image):
         ("machine.repeated", boot("machine-again", []) == machine_one),
         ("machine.chosen", boot("machine-two", [], seed=2) != machine_one),
     ):
-        yield Result(f"{mode}.{name}", PASS if right else FAIL, "" if right else "see the logs", context.logs)
+        yield result(f"{mode}.{name}", when(not right, "see the logs"), context.logs)
 
 
 def run(context):
-    for mode in MODES:
-        if context.mode not in (None, mode):
-            continue
-        preset = preset_name(mode=mode)
-        reason = context.missing_for(preset) or (mteqemu.reason() if mode == "hw_tags" else None)
-        if reason:
-            yield Result(mode, SKIP, reason)
-            continue
-        image = context.build(preset, targets=["redzone"])["redzone"]
+    modes = [(mode,) for mode in MODES]
+    ready, skipped = context.kernels(modes, lambda one: preset_name(mode=one[0]), itemgetter(0))
+    yield from skipped
+    for (mode,), image in ready:
         yield from _seeds(context, mode, image)
         yield from _figures(context, mode, image)

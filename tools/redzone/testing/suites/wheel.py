@@ -13,7 +13,7 @@ from pathlib import Path
 
 from redzone.core import base
 from redzone.core.base import ROOT
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.runner import FAIL, PASS, SKIP, Result, result, when
 
 SLOW = True
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
@@ -91,12 +91,11 @@ def _uses(context, version, folder):
     for name, words, expected, pattern in USES:
         status, output = _call([folder / "env" / "bin" / "redzone", *words], cwd=work)
         wrong = [] if status == expected else [f"ended with status {status}, expected {expected}"]
-        if not re.search(pattern, output, re.M):
-            wrong.append(f"the output has nothing like '{pattern}'")
+        wrong += when(not re.search(pattern, output, re.M), f"the output has nothing like '{pattern}'")
         if "./redzone" in output and "needs a clone" not in output:
             wrong.append("the output names ./redzone, which is not there")
         log = context.write_log(f"{version}-{name}", output)
-        yield Result(f"{version}.{name}", FAIL if wrong else PASS, "\n".join(wrong), log)
+        yield result(f"{version}.{name}", wrong, log)
 
 
 def run(context):
@@ -123,6 +122,6 @@ def run(context):
             place.mkdir()
             problem = _environment(python, place / "env", wheels[0])
             log = context.write_log(f"{version}-install", problem)
-            yield Result(f"{version}.install", FAIL if problem else PASS, problem[-2000:], log)
+            yield result(f"{version}.install", problem[-2000:], log)
             if not problem:
                 yield from _uses(context, version, place)

@@ -7,12 +7,12 @@ kernel/tests/workqueue_stress_test.c says what a round is. --mode chooses one mo
 
 import random
 import re
+from operator import itemgetter
 
 from redzone.build.builder import KERNEL, preset_name
-from redzone.core import mteqemu
-from redzone.machine import ktap, qemu
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
-from redzone.testing.suites.kunit import end_error
+from redzone.machine import qemu
+from redzone.testing.runner import PASS, result, when
+from redzone.testing.suites import kunit
 
 SLOW = True
 MODES = ("generic", "sw_tags", "hw_tags", "off")
@@ -61,7 +61,7 @@ def run(context):
     context.note(f"{rounds} rounds, seed {seed}: repeat with --rounds {rounds} --seed {seed}")
 
     def boot(item):
-        mode, image = item
+        (mode,), image = item
         target = qemu.Machine(
             image.image,
             smp=CPUS,
@@ -79,24 +79,14 @@ def run(context):
             if batches.feed(text):
                 context.note(f"{mode}: {batches.rounds} of {rounds} rounds, {batches.milliseconds // 1000} s")
 
-        outcome, lines, log = context.boot(mode, target, follow)
-        return mode, outcome, ktap.parse(lines), batches, log
+        return mode, kunit.boot(context, mode, target, follow), batches
 
-    ready = []
-    for mode in MODES:
-        if context.mode not in (None, mode):
-            continue
-        reason = mteqemu.reason() if mode == "hw_tags" else None
-        if reason:
-            yield Result(mode, SKIP, reason)
-            continue
-        image = context.build(preset_name(mode=mode), targets=["redzone"])["redzone"]
-        ready.append((mode, image))
-    for mode, outcome, parsed, batches, log in context.each(boot, ready):
-        errors = [f"{case.name}: {case.detail}" for case in parsed.cases if case.status != PASS]
-        errors += [*parsed.errors, *filter(None, [end_error(outcome)])]
-        errors += [f"reported: {report.type}" for report in outcome.reader.reports]
-        if batches.rounds != rounds:
-            errors.append(f"{batches.rounds} of {rounds} rounds were run; seed {seed}")
+    modes = [(mode,) for mode in MODES]
+    ready, skipped = context.kernels(modes, lambda one: preset_name(mode=one[0]), itemgetter(0))
+    yield from skipped
+    for mode, ended, batches in context.each(boot, ready):
+        errors = [f"{case.name}: {case.detail}" for case in ended.parsed.cases if case.status != PASS]
+        errors += ended.errors + ended.reported
+        errors += when(batches.rounds != rounds, f"{batches.rounds} of {rounds} rounds were run; seed {seed}")
         context.note(f"{mode}: {batches}")
-        yield Result(mode, FAIL if errors else PASS, "\n".join(errors), log)
+        yield result(mode, errors, ended.log)

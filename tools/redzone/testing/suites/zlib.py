@@ -9,11 +9,11 @@ from redzone.core import base, crates
 from redzone.core.base import ROOT, Failure
 from redzone.decode import symbols
 from redzone.machine import console, qemu
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
+from redzone.testing.runner import SKIP, Result, result, when
+from redzone.testing.suites import _fuzz
 
 TOOLS = (*builder.KERNEL, "clang-19", "symbolizer", "cargo")
 HERE = ROOT / "tests" / "zlib"
-CRATE = crates.Crate("libz-sys", "1.1.6", HERE, "src/zlib")
 # The files that packing and unpacking memory needs; the gz* files need file descriptors.
 FILES = [
     "adler32",
@@ -64,11 +64,8 @@ def judge_cve(outcome, known):
     if not reports:
         return [f"no report; {outcome.message or 'the program ended well'}"]
     report = reports[0]
-    wrong = []
-    if report.type != "slab-out-of-bounds":
-        wrong.append(f"type {report.type}, expected slab-out-of-bounds")
-    if report.where != "inflate":
-        wrong.append(f"in {report.where}, expected inflate")
+    wrong = when(report.type != "slab-out-of-bounds", f"type {report.type}, expected slab-out-of-bounds")
+    wrong += when(report.where != "inflate", f"in {report.where}, expected inflate")
     # The unsigned 32-bit "room left" went below zero: about 4 GiB.
     size = report.access.size
     if size is None or not 0xFFFF0000 <= size <= 0xFFFFFFFF:
@@ -83,14 +80,13 @@ def judge_cve(outcome, known):
         wrong.append("no frame of the trace lies in the program")
     elif caller.line != line:
         wrong.append(f"called from line {caller.line}, expected {line}")
-    if report.truncated:
-        wrong.append("the report is not complete")
+    wrong += when(report.truncated, "the report is not complete")
     return wrong
 
 
 def run(context):
     try:
-        zlib = CRATE.source()
+        zlib = _fuzz.ZLIB.crate.source()
     except crates.Unavailable as error:
         yield Result("all", SKIP, str(error))
         return
@@ -106,4 +102,4 @@ def run(context):
             else:
                 with symbols.Symbols([image.elf]) as known:
                     wrong = judge_cve(outcome, known)
-            yield Result(f"{where}.{program.name}", FAIL if wrong else PASS, "; ".join(wrong), log)
+            yield result(f"{where}.{program.name}", wrong, log)
