@@ -13,6 +13,7 @@ from pathlib import Path
 
 from redzone.build import builder
 from redzone.build.builder import KERNEL, preset_name
+from redzone.core import process
 from redzone.core.base import ROOT, Failure
 from redzone.machine import qemu
 from redzone.run import cpio, module
@@ -124,14 +125,7 @@ def closing_line(lines, total, skipped):
 def kunit_parse(source, log, parsed):
     """Return what Linux's kunit.py counts differently from us, or None."""
     script = source / "tools" / "testing" / "kunit" / "kunit.py"
-    result = subprocess.run(
-        [sys.executable, str(script), "parse", str(log)],
-        check=False,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        errors="replace",
-    )
+    result = process.run([sys.executable, script, "parse", log])
     counts = {status: sum(case.status == status for case in parsed.cases) for status in (PASS, FAIL, SKIP)}
     words = {PASS: "passed", FAIL: "failed", SKIP: "skipped"}
     wanted = f"Ran {len(parsed.cases)} tests: " + ", ".join(
@@ -159,15 +153,11 @@ def decode(source, elf, log, lines, context, name, modules=()):
     folders."""
     script = source / "scripts" / "decode_stacktrace.sh"
     with open(log, encoding="utf-8", errors="replace") as console:
-        result = subprocess.run(
-            ["bash", str(script), str(elf), str(ROOT), *map(str, modules)],
+        result = process.run(
+            ["bash", script, elf, ROOT, *modules],
             env=dict(os.environ, LLVM="-19"),
-            check=False,
             stdin=console,
-            stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
         )
     decoded = result.stdout.splitlines()
     context.write_log(f"{name}-decoded", result.stdout)

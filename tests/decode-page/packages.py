@@ -27,13 +27,8 @@ class Unavailable(Exception):
 def _pip(*arguments, **environment):
     command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", *arguments]
     try:
-        result = subprocess.run(
-            [*command, "--require-hashes", "--no-deps"],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT,
-            env={**os.environ, **environment},
+        result = process.run(
+            [*command, "--require-hashes", "--no-deps"], timeout=TIMEOUT, env={**os.environ, **environment}
         )
     except subprocess.TimeoutExpired:
         raise Unavailable(f"pip took more than {TIMEOUT} s") from None

@@ -2,9 +2,9 @@
 """What the tests of `./redzone decode` share."""
 
 import json
-import subprocess
 
 import pytest
+from redzone.core import process
 from redzone.core.base import ROOT
 from redzone.decode import decoder, model, symbols
 
@@ -38,14 +38,7 @@ def run_decode():
     """Return a function that runs the command, checks its exit @status, and returns its CompletedProcess."""
 
     def run(*arguments, status=None, **options):
-        result = subprocess.run(
-            [str(ROOT / "redzone"), "decode", *map(str, arguments)],
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            **options,
-        )
+        result = process.run([ROOT / "redzone", "decode", *arguments], timeout=300, **options)
         assert status in (None, result.returncode), result.stdout + result.stderr
         return result
 

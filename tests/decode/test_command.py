@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 from conftest import ROOT, decode
+from redzone.core import process
 from redzone.decode import model
 from redzone.testing.needs import need
 
@@ -139,13 +140,8 @@ def test_damaged_images(run_decode, tmp_path):
 
 def test_a_closed_pipe():
     """`| head` ends without a message."""
-    result = subprocess.run(
-        f"{ROOT}/redzone decode {UAF} | head -1",
-        shell=True,
-        check=False,
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    result = process.run(
+        f"{ROOT}/redzone decode {UAF} | head -1", shell=True, env={**os.environ, "PYTHONUNBUFFERED": "1"}
     )
     assert "Traceback" not in result.stderr
 

@@ -17,6 +17,7 @@ import pytest
 from conftest import ROOT, decode, reports
 from elftools.dwarf.dwarf_expr import DWARFExprParser
 from elftools.elf import elffile
+from redzone.core import process
 from redzone.testing.needs import need
 
 HERE = Path(__file__).parent
@@ -61,9 +62,7 @@ class Built:
 
 def read(path):
     """Return (functions, calls) of an ELF file, from llvm-objdump's text."""
-    text = subprocess.run(
-        ["llvm-objdump-19", "-d", "--no-show-raw-insn", str(path)], check=True, capture_output=True, text=True
-    ).stdout
+    text = process.output(["llvm-objdump-19", "-d", "--no-show-raw-insn", path])
     functions, calls, current, pending = {}, {}, None, None
     for line in text.splitlines():
         head = _FUNCTION.match(line)
@@ -82,9 +81,7 @@ def read(path):
         if call and "+" not in call[2] and call[2] != current:
             pending = current, call[2]
     if current:
-        symbols = subprocess.run(
-            ["llvm-nm-19", "-S", str(path)], check=True, capture_output=True, text=True
-        ).stdout
+        symbols = process.output(["llvm-nm-19", "-S", path])
         size = re.search(rf"^[0-9a-f]+ ([0-9a-f]+) [tT] {current}$", symbols, re.MULTILINE)
         functions[current] = (functions[current][0], int(size[1], 16))
     return functions, calls
@@ -279,7 +276,7 @@ def test_type_and_explanation(built):
 
 def test_global_variable(built):
     """The address says which variable it is, and the debug information where it is declared."""
-    text = subprocess.run(["llvm-nm-19", str(built.path)], check=True, capture_output=True, text=True).stdout
+    text = process.output(["llvm-nm-19", built.path])
     start = int(re.search(r"^([0-9a-f]+) . counters$", text, re.MULTILINE)[1], 16)
     (name, offset, size, _), *_ = access_frames(built)
     log = decode(
@@ -328,9 +325,7 @@ def test_wrong_build_id(built, run_decode, tmp_path):
     """The log names the kernel's build ID, and the image has another: refused with both."""
     own = re.search(
         r"Build ID: ([0-9a-f]{40})",
-        subprocess.run(
-            ["llvm-readelf-19", "-n", str(built.path)], check=True, capture_output=True, text=True
-        ).stdout,
+        process.output(["llvm-readelf-19", "-n", built.path]),
     )[1]
     other = "0123456789abcdef0123456789abcdef01234567"
     log = tmp_path / "log"
@@ -359,12 +354,7 @@ def test_module(tmp_path, debug):
     )
     functions, _ = read(module)
     # The calls of an object file have no targets yet: count the instructions behind each `bl`.
-    text = subprocess.run(
-        ["llvm-objdump-19", "-dr", "--no-show-raw-insn", str(module)],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
+    text = process.output(["llvm-objdump-19", "-dr", "--no-show-raw-insn", module])
     after = {
         name: [int(match, 16) + 4 for match in re.findall(r"^\s*([0-9a-f]+):\s+bl\b", body, re.MULTILINE)]
         for name, body in re.findall(r"^[0-9a-f]+ <(\w+)>:\n((?:.+\n)+)", text, re.MULTILINE)
@@ -410,12 +400,9 @@ def packet_module(tmp_path_factory):
     )
     subprocess.run(["ld.lld-19", "-r", "--build-id=sha1", str(part), "-o", str(module)], check=True)
     start, size = read(module)[0]["module_entry"]
-    text = subprocess.run(
-        ["llvm-objdump-19", "-d", "--disassemble-symbols=module_entry", "--no-show-raw-insn", str(module)],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
+    text = process.output(
+        ["llvm-objdump-19", "-d", "--disassemble-symbols=module_entry", "--no-show-raw-insn", module]
+    )
     call = int(re.search(r"^\s*([0-9a-f]+):\s+bl\b", text, re.MULTILINE)[1], 16)
     with open(module, "rb") as file:
         note = elffile.ELFFile(file).get_section_by_name(".note.gnu.build-id")

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from redzone.core import process
 from redzone.core.base import ROOT
 
 TIMEOUT = 300
@@ -31,16 +32,11 @@ class Command:
 
     def __call__(self, *arguments, cwd=None, status=None, **changes):
         """@status: the exit status that it must have, None: any. @changes: of the environment."""
-        result = subprocess.run(
-            [str(self.root / "redzone"), *map(str, arguments)],
+        result = process.run(
+            [self.root / "redzone", *arguments],
             cwd=cwd or self.folder,
             env=self.environment(**changes),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
             timeout=TIMEOUT,
-            check=False,
         )
         # Without its C library no program can run on this machine; test_libc.py has what is said then.
         if result.returncode == 2 and "which programs need, cannot be fetched" in result.stderr:

@@ -2,13 +2,12 @@
 """A tree that the user cannot write to, and REDZONE_BUILD, another folder for all that is made."""
 
 import os
-import subprocess
 import tempfile
 from pathlib import Path
 
 import pytest
 from conftest import copy_command
-from redzone.core import base
+from redzone.core import base, process
 
 NOBODY = 65534
 
@@ -19,17 +18,7 @@ def unprivileged(*command, **changes):
     options = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
     # Not the caller's Python, which may lie in a folder of the caller's.
     environment |= {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent", **changes}
-    return subprocess.run(
-        list(map(str, command)),
-        cwd="/usr",
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-        **options,
-    )
+    return process.run(command, cwd="/usr", env=environment, timeout=120, **options)
 
 
 @pytest.fixture

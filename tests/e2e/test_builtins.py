@@ -8,6 +8,7 @@ import subprocess
 import pytest
 import shadow_calls
 from redzone.build import builder
+from redzone.core import process
 from redzone.core.base import BUILD, ROOT
 
 COMPILERS = ("clang-19", "gcc")
@@ -21,7 +22,7 @@ def test_results_are_those_of_libgcc(redzone, tmp_path, cc):
     """Bit for bit, with the exceptions of floating point. `run` with more rounds takes the same program."""
     if not shutil.which(GCC):
         pytest.skip(f"{GCC} is missing")
-    own = subprocess.run([GCC, "-print-libgcc-file-name"], check=True, capture_output=True, text=True).stdout
+    own = process.output([GCC, "-print-libgcc-file-name"])
     library = tmp_path / "libgcc.a"
     subprocess.run(["llvm-objcopy-19", "--prefix-symbols=gcc_", own.strip(), str(library)], check=True)
     program = ROOT / "tests" / "builtins" / "compare.c"
@@ -79,7 +80,7 @@ def test_with_a_shadow_call_stack(redzone, source, cc, mode):
     preset = builder.preset_name(compiler=cc, mode=mode, instrumentation=where) + "+scs"
     nm = ["llvm-nm-19", "--defined-only", "--format=just-symbols"]
     nm += [str(path) for path in (BUILD / preset / "CMakeFiles").rglob("kernel/**/*.S.obj")]
-    assembly = set(subprocess.run(nm, check=True, capture_output=True, text=True).stdout.split())
+    assembly = set(process.output(nm).split())
     assert {"el1_irq", "cpu_switch_to", "setjmp"} <= assembly
     found = shadow_calls.users("llvm-objdump-19", BUILD / preset / "program.elf")
     # The kernel's own assembly keeps the pointer, and a call on another stack puts it back

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import pytest
-from redzone.core import doctor, outside
+from redzone.core import doctor, outside, process
 from redzone.core.base import ROOT, Failure
 from redzone.testing import dockerfile
 from redzone.testing.suites import fresh_machine
@@ -63,14 +63,13 @@ def test_what_is_installed_is_what_doctor_wants(tmp_path):
         (programs / name).chmod(0o755)
     text = dockerfile.script(stage("tools"), ROOT, root=tmp_path).replace("/var/lib/apt", f"{tmp_path}/lists")
     log = tmp_path / "apt.log"
-    result = subprocess.run(
-        ["sh", "-c", text], cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+    result = process.run(
+        ["sh", "-c", text], cwd=tmp_path,
         env={
             "PATH": str(programs), "APT_LOG": str(log), "HOME": str(tmp_path),
             # The C library is not looked for in the network.
             "REDZONE_MUSL": str(tmp_path / "none"),
         },
-        check=False,
     )  # fmt: skip
     # Nothing has been installed, and doctor says so.
     assert result.returncode == 2 and "Still missing: " in result.stdout, result.stdout + result.stderr
@@ -90,7 +89,5 @@ def test_dev_container():
     assert stage(build["target"])
     for command in text["postCreateCommand"].split(" && "):
         assert command.startswith("./redzone "), command
-    result = subprocess.run(
-        [ROOT / "redzone", "doctor", "--help"], stdout=subprocess.PIPE, text=True, check=True, env=os.environ
-    )
+    result = process.run([ROOT / "redzone", "doctor", "--help"], env=os.environ, check=True)
     assert "--for USE" in result.stdout and "test" in result.stdout

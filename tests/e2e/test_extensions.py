@@ -2,11 +2,11 @@
 """kernel/ext/: a kernel builds when its folders are taken away, and says so if one is asked for."""
 
 import shutil
-import subprocess
 import sys
 
 import pytest
 from conftest import ROOT
+from redzone.core import process
 
 PRESET = "arm64-off-clang"
 # {folder: the option that needs it}.
@@ -29,7 +29,7 @@ def bare(tmp_path_factory):
 
 def configure(tree, *options):
     command = ["cmake", "--preset", PRESET, f"-DREDZONE_PYTHON={sys.executable}", *options]
-    return subprocess.run(command, cwd=tree, check=False, capture_output=True, text=True)
+    return process.run(command, cwd=tree)
 
 
 def test_every_extension_is_known():
@@ -48,6 +48,6 @@ def test_the_kernel_and_its_tests_need_no_extension(bare):
     result = configure(bare)
     assert result.returncode == 0, result.stderr
     build = ["cmake", "--build", "build/" + PRESET, "--target", "redzone", "redzone-bench", "redzone-soak"]
-    result = subprocess.run(build, cwd=bare, check=False, capture_output=True, text=True)
+    result = process.run(build, cwd=bare)
     assert result.returncode == 0, result.stdout[-4000:]
     assert (bare / "build" / PRESET / "redzone.Image").stat().st_size > 100_000

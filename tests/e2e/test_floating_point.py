@@ -5,11 +5,11 @@ import json
 import re
 import shlex
 import struct
-import subprocess
 from pathlib import Path
 
 import pytest
 from redzone.build import builder
+from redzone.core import process
 from redzone.core.base import BUILD
 
 ROUNDS = 300_000
@@ -154,7 +154,7 @@ def uses_of_registers(objects):
     """Return {object's file name: its instructions with a register of floating point}."""
     command = ["llvm-objdump-19", "-d", "--no-show-raw-insn", *map(str, objects)]
     found, name = {}, ""
-    for line in subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines():
+    for line in process.output(command).splitlines():
         if "file format" in line:
             name = Path(line.partition(":")[0]).name
         elif re.match(r" *[0-9a-f]+:", line) and VECTOR.search(line.partition(":")[2].partition("<")[0]):
@@ -184,7 +184,7 @@ def test_kernel_has_none(redzone, source, cc):
     words = shlex.split(kernel["command"])
     words[words.index("-o") + 1] = "/dev/null"
     words[words.index("-c") + 1] = source("double half(double x)\n{\n\treturn x / 2;\n}\n", "half.c")
-    made = subprocess.run(words, cwd=kernel["directory"], check=False, capture_output=True, text=True)
+    made = process.run(words, cwd=kernel["directory"])
     assert made.returncode != 0
     said = "aapcs" if cc == "clang-19" else "-mgeneral-regs-only"
     assert said in made.stderr, made.stderr

@@ -4,7 +4,6 @@ and not remembered."""
 
 import errno
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -22,7 +21,7 @@ def small(redzone, tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
     inside = ["unshare", "-m", "sh", "-ec", MOUNT, "sh", str(disk)]
-    tried = subprocess.run([*inside, "64k", "true"], check=False, capture_output=True, text=True)
+    tried = process.run([*inside, "64k", "true"])
     if tried.returncode != 0:
         pytest.skip(f"no small disk can be made here: {process.last_line(tried.stderr)}")
 
@@ -30,16 +29,7 @@ def small(redzone, tmp_path):
         # Not by ./redzone, which would first make its Python environment there.
         command = ["sh", "-ec", f'{before}; exec "$@"', "sh", sys.executable, "-m", "redzone", *arguments]
         environment = redzone.environment(REDZONE_BUILD=str(disk), PYTHONPATH=str(base.ROOT / "tools"))
-        result = subprocess.run(
-            [*inside, size, *map(str, command)],
-            cwd=tmp_path,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        result = process.run([*inside, size, *command], cwd=tmp_path, env=environment, timeout=300)
         return result.returncode, result.stderr
 
     return run

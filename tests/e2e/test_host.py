@@ -9,6 +9,7 @@ import threading
 from types import SimpleNamespace
 
 import pytest
+from redzone.core import process
 from redzone.run import host_io
 
 TIMEOUT = 300
@@ -49,15 +50,9 @@ def said(data):
 
 def with_input(redzone, *arguments, **options):
     """Run ./redzone with standard input from a file or a pipe. Return (status, stdout, stderr)."""
-    result = subprocess.run(
-        [str(redzone.root / "redzone"), *map(str, arguments)],
-        cwd=redzone.folder,
-        env=redzone.environment(),
-        capture_output=True,
-        timeout=TIMEOUT,
-        check=False,
-        **options,
-    )
+    command = [redzone.root / "redzone", *arguments]
+    chosen = {"cwd": redzone.folder, "env": redzone.environment(), "timeout": TIMEOUT, **options}
+    result = process.run(command, text=False, **chosen)
     return result.returncode, result.stdout.decode("utf-8", "replace"), result.stderr.decode()
 
 
@@ -117,15 +112,9 @@ def test_stdin_vanishes(redzone, source, tmp_path):
         "host_io._named_stdin = lambda name: ('/absent/file', None)\n"
         "sys.exit(cli.main())"
     )
-    result = subprocess.run(
-        [sys.executable, "-c", code, "run", str(source(SUM)), "--stdin", "data"],
-        cwd=tmp_path,
-        env={**redzone.environment(), "PYTHONPATH": str(redzone.root / "tools")},
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        check=False,
-    )
+    environment = {**redzone.environment(), "PYTHONPATH": str(redzone.root / "tools")}
+    command = [sys.executable, "-c", code, "run", source(SUM), "--stdin", "data"]
+    result = process.run(command, cwd=tmp_path, env=environment, timeout=TIMEOUT)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "0 bytes, sum 0, end 0, error 1" in result.stdout
 
@@ -141,8 +130,8 @@ def test_no_stdin(redzone, source):
 
 def test_stdin_without_end(redzone, source):
     """What the program does not read nobody reads: neither the end nor the data are waited for."""
-    process = subprocess.Popen(
-        [str(redzone.root / "redzone"), "run", str(source("int main(void)\n{\n\treturn 0;\n}\n"))],
+    running = subprocess.Popen(
+        [redzone.root / "redzone", "run", source("int main(void)\n{\n\treturn 0;\n}\n")],
         cwd=redzone.folder,
         env=redzone.environment(),
         stdin=subprocess.PIPE,
@@ -150,11 +139,11 @@ def test_stdin_without_end(redzone, source):
         stderr=subprocess.STDOUT,
     )
     try:
-        assert process.wait(TIMEOUT) == 0, process.stdout.read()
+        assert running.wait(TIMEOUT) == 0, running.stdout.read()
     finally:
-        process.kill()
-        process.stdin.close()
-        process.stdout.close()
+        running.kill()
+        running.stdin.close()
+        running.stdout.close()
 
 
 def test_environment(redzone, source):

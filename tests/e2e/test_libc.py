@@ -3,12 +3,11 @@
 
 import functools
 import http.server
-import subprocess
 import sys
 import threading
 
 import pytest
-from redzone.core import apt, base, libc_source
+from redzone.core import apt, base, libc_source, process
 from redzone.core.base import ROOT
 
 FLOATING = (
@@ -200,14 +199,10 @@ def test_without_a_network(redzone, whole, source, tmp_path):
     """The commands: one error that says what to do, the same from the doctor, and a file that helps."""
 
     def run(*words, **changes):
-        return subprocess.run(
-            [sys.executable, "-c", OFFLINE, str(tmp_path / "libc"), *map(str, words)],
+        return process.run(
+            [sys.executable, "-c", OFFLINE, tmp_path / "libc", *words],
             cwd=tmp_path,
             env=redzone.environment(PYTHONPATH=str(ROOT / "tools"), **changes),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
         )
 
     for words in ((), (source(FLOATING),), ("--each", source(FLOATING))):

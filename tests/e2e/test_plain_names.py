@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from redzone.core import base, outside
+from redzone.core import base, outside, process
 from redzone.core.base import ROOT
 
 NUMBERED = ("clang-19", "ld.lld-19", "llvm-nm-19", "llvm-objcopy-19", "llvm-objdump-19", "llvm-symbolizer-19")
@@ -77,20 +77,18 @@ def test_too_old(redzone, tmp_path, plain, said):
     assert ("(at least 19)" in row) == ("18" in said)
     result = redzone("build", "runtime-arm64-clang-full", PATH=plain, REDZONE_BUILD=made)
     assert result.returncode == 2 and "clang-19 not found" in result.stderr
-    result = subprocess.run(
+    printed = process.output(
         ["make", "-s", "-f", "-", f"ROOT={ROOT}"],
         input="include $(ROOT)/llvm.mk\nnames = $(call redzone_llvm,$(1))\n"
         "all:\n\t@echo $(call names,clang) $(call names,ld.lld)\n",
-        env={**os.environ, "PATH": plain}, stdout=subprocess.PIPE, text=True, check=True,
-    )  # fmt: skip
-    assert result.stdout == "clang-19 ld.lld\n"
+        env={**os.environ, "PATH": plain},
+    )
+    assert printed == "clang-19 ld.lld\n"
 
 
 def cmake(tmp_path, path, *words):
-    return subprocess.run(
-        ["cmake", *words, "-B", tmp_path / "cmake"],
-        cwd=ROOT, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    environment = {**os.environ, "PATH": path}
+    return process.run(["cmake", *words, "-B", tmp_path / "cmake"], cwd=ROOT, env=environment)
 
 
 @pytest.mark.parametrize("preset", ["arm64-generic-inline-clang", "host-unit"])

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 
 import pytest
+from redzone.core import process
 from redzone.core.base import Failure
 from redzone.run import inputs, project
 
@@ -467,7 +468,7 @@ def test_project_of_cmake(redzone, source, tmp_path, cc):
     words = ["cmake", "-G", "Ninja", "-S", ".", "-B", "build", "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
     # The host may have nothing to link with: the project is not built there.
     words += ["-DCMAKE_C_COMPILER=clang-19", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY"]
-    made = subprocess.run(words, cwd=tmp_path, check=False, capture_output=True, text=True)
+    made = process.run(words, cwd=tmp_path)
     assert made.returncode == 0, made.stdout + made.stderr
     options = [
         "--cc",

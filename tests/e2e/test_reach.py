@@ -3,12 +3,12 @@
 
 import os
 import re
-import subprocess
 import time
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from redzone.core import process
 from redzone.machine import console, qemu, stream
 from redzone.run import host_io
 
@@ -165,14 +165,8 @@ def test_all_bytes(redzone, source, tmp_path):
         '\tprintf("\\n%s\\n", "\\x10\\x10\\x10 \\x10\\x22" "end 0 0");\n'
         '\tfwrite("no line feed", 1, 12, stdout);\n\treturn 5;\n}\n'
     )
-    result = subprocess.run(
-        [str(redzone.root / "redzone"), "run", str(program), "--log", "log"],
-        cwd=tmp_path,
-        env=redzone.environment(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        check=False,
-    )
+    command = [redzone.root / "redzone", "run", program, "--log", "log"]
+    result = process.run(command, cwd=tmp_path, env=redzone.environment(), text=False)
     assert result.returncode == 4, result.stdout + result.stderr
     lines = (tmp_path / "log").read_bytes().split(b"\n")
     at = lines.index(bytes(i for i in range(1, 256) if i not in (10, 13)))
@@ -223,14 +217,8 @@ def test_much_output(redzone, source, tmp_path):
     )
     with open(tmp_path / "out", "wb") as out:
         began = time.monotonic()
-        status = subprocess.run(
-            [str(redzone.root / "redzone"), "run", "--timeout", "120", str(program)],
-            cwd=tmp_path,
-            env=redzone.environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            check=False,
-        ).returncode
+        command = [redzone.root / "redzone", "run", "--timeout", 120, program]
+        status = process.run(command, cwd=tmp_path, env=redzone.environment(), stdout=out).returncode
     assert status == 0, time.monotonic() - began
     assert (tmp_path / "out").read_bytes().count(b"x" * 79 + b"\n") == 1250000
 

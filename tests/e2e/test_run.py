@@ -3,11 +3,10 @@
 
 import json
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
-from redzone.core import mteqemu
+from redzone.core import mteqemu, process
 from redzone.testing.needs import need
 
 pytestmark = pytest.mark.quick
@@ -394,7 +393,7 @@ def test_two_runs_at_once(redzone, source):
     processes = []
     for name, at in (("one.c", 13), ("two.c", 12)):
         processes.append(redzone.start("run", f"-DAT={at}", source(HEAP, name)))
-    ends = [(process.communicate(timeout=300), process.returncode) for process in processes]
+    ends = [(one.communicate(timeout=300), one.returncode) for one in processes]
     assert [status for _, status in ends] == [1, 0], ends
 
 
@@ -411,30 +410,22 @@ def test_older_file_under_the_same_name(redzone, source, tmp_path):
 
 def test_no_machine_stays_behind(redzone, source):
     """A command that is ended by a signal ends its QEMU as well."""
-    process = redzone.start("run", source('#include <stdio.h>\nint main(void) { puts("up"); for (;;) ; }'))
-    while process.stdout.readline().strip() != "up":
-        assert process.poll() is None
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    running = redzone.start("run", source('#include <stdio.h>\nint main(void) { puts("up"); for (;;) ; }'))
+    while running.stdout.readline().strip() != "up":
+        assert running.poll() is None
+    children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
     machines = [child for child in children if "qemu" in Path(f"/proc/{child}/comm").read_text()]
     assert len(machines) == 1
-    process.terminate()
-    process.communicate(timeout=20)
-    assert process.returncode == 130
+    running.terminate()
+    running.communicate(timeout=20)
+    assert running.returncode == 130
     assert not Path(f"/proc/{machines[0]}").exists()
 
 
 def test_closed_pipe(redzone):
     """`./redzone run | head -1` ends quietly."""
-    result = subprocess.run(
-        f"{redzone.root}/redzone run {redzone.root}/examples/heap_bugs.c 2>err.txt | head -1",
-        shell=True,
-        cwd=redzone.folder,
-        env=redzone.environment(),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    command = f"{redzone.root}/redzone run {redzone.root}/examples/heap_bugs.c 2>err.txt | head -1"
+    result = process.run(command, shell=True, cwd=redzone.folder, env=redzone.environment(), timeout=300)
     assert len(result.stdout.splitlines()) == 1
     assert "Traceback" not in (redzone.folder / "err.txt").read_text()
 

@@ -14,6 +14,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from redzone.core import process
 from redzone.core.arch import ARCHES
 from redzone.core.base import ROOT
 from redzone.core.outside import BY_KEY
@@ -76,17 +77,7 @@ def call(command, cwd, ok=True):
     environment = {
         name: value for name, value in os.environ.items() if name not in ("CC", "CFLAGS", "MAKEFLAGS")
     }
-    result = subprocess.run(
-        [str(word) for word in command],
-        cwd=cwd,
-        env=environment,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=600,
-    )
+    result = process.run(command, cwd=cwd, env=environment, stderr=subprocess.STDOUT, timeout=600)
     assert (result.returncode == 0) == ok, f"{' '.join(map(str, command))}\n{result.stdout[-3000:]}"
     return result.stdout
 
@@ -111,15 +102,7 @@ def boot(arch, elf, mode="generic"):
     """Boot the example; return (QEMU's exit status, console)."""
     memory = [] if arch in CORTEX_M else ["-m", "128M"]
     command = [*qemu(arch, mode), *memory, "-nographic", "-nic", "none", "-kernel", str(elf)]
-    result = subprocess.run(
-        command,
-        check=False,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=60,
-    )
+    result = process.run(command, stderr=subprocess.STDOUT, timeout=60)
     return result.returncode, result.stdout.replace("\r", "")
 
 

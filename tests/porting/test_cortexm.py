@@ -5,10 +5,10 @@ import itertools
 import os
 import re
 import shutil
-import subprocess
 
 import pytest
 from kit import CORTEX_M, ROOT, boot, change, expect_all_reported, few, make_template, need
+from redzone.core import process
 from redzone.elf.file import File
 from redzone.elf.symbols import FUNC, linkage, symbols
 
@@ -93,7 +93,7 @@ def test_atomics_between_two_cores(tmp_path):
     def compile_abi(*options):
         """Return (status, messages, the functions of atomic operations)."""
         command = [*base, *options, str(ROOT / "runtime" / "base" / "arm_abi.c")]
-        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        done = process.run(command)
         if done.returncode:
             return done.returncode, done.stderr, []
         defined, _ = linkage(File.open(tmp_path / "abi.o"))

@@ -2,10 +2,9 @@
 """Sources that ports fetch by git: the pinned commit, once; anything else is refused and not kept."""
 
 import dataclasses
-import subprocess
 
 import pytest
-from redzone.core import gitsource
+from redzone.core import gitsource, process
 from redzone.core.base import Failure
 from redzone.testing.needs import need
 
@@ -14,7 +13,7 @@ pytestmark = pytest.mark.quick
 
 def git(folder, *words):
     identity = ("-c", "user.name=test", "-c", "user.email=test@localhost")
-    run = subprocess.run(["git", *identity, *words], cwd=folder, check=True, capture_output=True, text=True)
+    run = process.run(["git", *identity, *words], cwd=folder, check=True)
     return run.stdout.strip()
 
 

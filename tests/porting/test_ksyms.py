@@ -2,10 +2,10 @@
 """./redzone ksyms: the example, linked with the table of its own functions, reports with their names."""
 
 import re
-import subprocess
 
 import pytest
 from kit import ROOT, boot, call, change, compiler, make_template, need
+from redzone.core import process
 from redzone.core.base import Failure
 from redzone.elf import ksyms
 
@@ -60,7 +60,7 @@ def test_check_and_refusals(tree, tmp_path):
     call([*command, elf, "-o", tmp_path / "k.c", "--check"], tmp_path)
     text = (tmp_path / "k.c").read_text(encoding="utf-8")
     (tmp_path / "k.c").write_text(text.replace("0x0,", "0x4,", 1), encoding="utf-8")
-    moved = subprocess.run([*command, elf, "-o", tmp_path / "k.c", "--check"], capture_output=True, text=True)
+    moved = process.run([*command, elf, "-o", tmp_path / "k.c", "--check"])
     assert moved.returncode == 1 and "moved" in moved.stderr
     call(["llvm-strip-19", elf, "-o", tmp_path / "stripped.elf"], tmp_path)
     (tmp_path / "text").write_text("no ELF file", encoding="utf-8")

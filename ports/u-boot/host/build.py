@@ -12,13 +12,12 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from redzone.build import builder
-from redzone.core import base
+from redzone.core import base, process
 from redzone.core.base import ROOT, Failure
 from redzone.core.process import execute, failed, follow
 from redzone.kit import amalgamate, flags
@@ -232,7 +231,7 @@ def _compiler(cc):
         command, query = [f"{TARGET}-gcc"], "-print-file-name=include"
     else:
         command, query = [cc, f"--target={TARGET}"], "-print-resource-dir"
-    result = subprocess.run([*command, query], check=True, capture_output=True, text=True)
+    result = process.run([*command, query], check=True)
     include = Path(result.stdout.strip())
     return [*command, "-isystem", str(include if cc == "gcc" else include / "include")]
 
@@ -351,12 +350,7 @@ def _configure(source, folder, make, options, log, environment):
 
 def _audit(elf, choice, what, consequence):
     """Raise Failure if the code of @elf that @choice, a word for objdump, chooses calls the sanitizer."""
-    result = subprocess.run(
-        ["llvm-objdump-19", "-d", "--no-show-raw-insn", choice, str(elf)],
-        check=True,
-        capture_output=True,
-        text=True,
-    )
+    result = process.run(["llvm-objdump-19", "-d", "--no-show-raw-insn", choice, elf], check=True)
     bad = sorted(set(re.findall(r"<(__asan_\w+|__wrap_\w+)", result.stdout)))
     if bad:
         raise Failure(f"{what} calls {', '.join(bad)}: {consequence}")

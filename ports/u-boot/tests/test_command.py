@@ -2,9 +2,9 @@
 """The options of `./redzone port u-boot`: conflicting ones give one clear message and status 2."""
 
 import os
-import subprocess
 
 import pytest
+from redzone.core import process
 from redzone.core.base import ROOT
 
 pytestmark = pytest.mark.quick
@@ -26,15 +26,7 @@ BAD_OPTIONS = [
 def port(folder, *arguments):
     (folder / "main.c").write_text("int main(void) { return 0; }")
     environment = {key: value for key, value in os.environ.items() if key != "CI"}
-    return subprocess.run(
-        [str(ROOT / "redzone"), "port", "u-boot", *arguments],
-        cwd=folder,
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return process.run([ROOT / "redzone", "port", "u-boot", *arguments], cwd=folder, env=environment)
 
 
 @pytest.mark.parametrize(("arguments", "message"), BAD_OPTIONS, ids=lambda value: str(value)[:60])

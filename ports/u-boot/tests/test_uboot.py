@@ -5,9 +5,9 @@ Tests that need the source are in the suite `u-boot`.
 """
 
 import struct
-import subprocess
 
 import pytest
+from redzone.core import process
 from redzone.core.base import ROOT, Failure
 from redzone.fuzz import findings
 from redzone.kit import ports
@@ -131,12 +131,10 @@ def test_shortcomings():
 
 def through_script(*arguments, cc="clang-19", **environment):
     """Return the arguments that the compiler gets."""
-    result = subprocess.run(
-        [str(SCRIPT), *arguments],
-        check=True,
-        capture_output=True,
-        text=True,
+    result = process.run(
+        [SCRIPT, *arguments],
         env={"PATH": "/usr/bin:/bin", "REDZONE_UBOOT_CC": f"echo {cc}" if cc == "gcc" else cc, **environment},
+        check=True,
     )
     return result.stdout.split()[1:]
 

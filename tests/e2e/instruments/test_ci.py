@@ -2,9 +2,9 @@
 """.ci/run: a line of totals at the end, whatever happens to the commands that it runs."""
 
 import shutil
-import subprocess
 
 import pytest
+from redzone.core import process
 from redzone.core.base import ROOT
 
 
@@ -36,7 +36,7 @@ def test_totals_and_status(tmp_path, default, slow, last, status):
         '*) echo "1 passed, 0 failed"; exit 0 ;;\nesac\n'
     )
     fake.chmod(0o755)
-    result = subprocess.run([tmp_path / ".ci" / "run"], capture_output=True, text=True, check=False)
+    result = process.run([tmp_path / ".ci" / "run"])
     assert (result.stdout.splitlines()[-1], result.returncode) == (last, status), (
         result.stdout + result.stderr
     )

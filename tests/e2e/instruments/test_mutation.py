@@ -2,13 +2,12 @@
 """Bugs for the suite `mutations`: where they are planted, what the edit is, which verdicts are alike."""
 
 import itertools
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from redzone.core import base
+from redzone.core import base, process
 from redzone.decode import model
 from redzone.libraries import catalogue, recipe, registries
 from redzone.run import each, each_build
@@ -115,7 +114,7 @@ def test_each_mutant_compiles(tmp_path):
         file = tmp_path / f"{number}.c"
         file.write_bytes(place.apply(SAMPLE))
         command = ["clang-19", "-std=gnu17", "-w", "-fsyntax-only", str(file)]
-        made = subprocess.run(command, check=False, capture_output=True, text=True)
+        made = process.run(command)
         assert made.returncode == 0, f"{place}\n{made.stderr}"
 
 

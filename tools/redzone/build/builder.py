@@ -9,7 +9,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 import time
 from dataclasses import dataclass, field
@@ -374,7 +373,7 @@ def _configure(preset, folder):
     variables = {variable: None for feature in features for variable in FEATURES[feature]}
     command = ["cmake", *fresh, "--preset", name, "-B", str(folder), f"-DREDZONE_PYTHON={sys.executable}"]
     command += [f"-D{variable}=ON" for variable in variables]
-    result = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    result = process.run(command, cwd=ROOT)
     # On a full disk CMake succeeds, and removes the file that it could not write.
     if result.returncode != 0 or not (folder / "build.ninja").exists():
         (folder / "build.ninja").unlink(missing_ok=True)

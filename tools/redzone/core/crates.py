@@ -78,9 +78,7 @@ class Crate:
     def _fetch(self):
         command = ["cargo", "vendor", "--quiet", "--versioned-dirs", "vendor"]
         try:
-            result = subprocess.run(
-                command, cwd=self.folder, check=False, capture_output=True, text=True, timeout=FETCH_TIMEOUT
-            )
+            result = process.run(command, cwd=self.folder, timeout=FETCH_TIMEOUT)
         except subprocess.TimeoutExpired:
             raise Unavailable(f"cargo did not fetch {self.full_name} within {FETCH_TIMEOUT} s") from None
         if result.returncode != 0:

@@ -14,7 +14,7 @@ import subprocess
 import tomllib
 from dataclasses import dataclass
 
-from redzone.core import base
+from redzone.core import base, process
 
 
 def _plain(command):
@@ -228,7 +228,7 @@ def version(tool):
 def _ask(path, argument="--version", good=(0,)):
     """Return (text, tuple) of the version that the program @path says, None if it says none."""
     try:
-        result = subprocess.run([path, argument], check=False, capture_output=True, text=True, timeout=20)
+        result = process.run([path, argument], timeout=20)
     except (OSError, subprocess.TimeoutExpired):
         return None
     text = re.sub(r"\(.*?\)|\033\[[0-9;]*m", "", result.stdout)
@@ -245,14 +245,8 @@ def trouble(command, board, cpu):
     A QEMU that says its version may still find modules, or files, of another one."""
     chosen = ["-machine", board, *(["-cpu", cpu] if cpu else []), "-nic", "none", "-nographic", "-S"]
     try:
-        result = subprocess.run(
-            [*command, *chosen, "-serial", "null", "-monitor", "stdio"],
-            check=False,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            input="quit\n",
-            timeout=20,
+        result = process.run(
+            [*command, *chosen, "-serial", "null", "-monitor", "stdio"], input="quit\n", timeout=20
         )
     except OSError as error:
         return error.strerror

@@ -65,21 +65,31 @@ class Guard:
             self._watcher.communicate(b"end\n")
 
 
+def run(command, **options):
+    """Run @command, a list, or a text with shell=True. Return it as subprocess.run() does.
+
+    There is no input, and .stdout and .stderr are text, unless @options of subprocess.run() say something
+    else.
+    """
+    if "input" not in options:
+        options.setdefault("stdin", subprocess.DEVNULL)
+    chosen = {"check": False, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    if options.get("text", True):
+        chosen["errors"] = "replace"
+    words = command if isinstance(command, str) else list(map(str, command))
+    return subprocess.run(words, **(chosen | options))
+
+
+def output(command, **options):
+    """Return what @command prints; it does not fail."""
+    return run(command, check=True, **options).stdout
+
+
 def call(command, timeout=TIMEOUT, **options):
     """Run @command for at most @timeout seconds. Return (status, output); a missing command is a failed
     one."""
     try:
-        result = subprocess.run(
-            command,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            errors="replace",
-            timeout=timeout,
-            **options,
-        )
+        result = run(command, stderr=subprocess.STDOUT, timeout=timeout, **options)
     except OSError as error:
         return 127, f"{command[0]}: {error.strerror}"
     except subprocess.TimeoutExpired:
@@ -109,14 +119,7 @@ def execute(command, log, **options):
     with open(log, "ab") as file:
         file.write(f"$ {shlex.join(map(str, command))}\n".encode())
         file.flush()
-        result = subprocess.run(
-            list(map(str, command)),
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            **options,
-        )
+        result = run(command, stdout=file, stderr=subprocess.STDOUT, **options)
     if result.returncode != 0:
         raise failed(command, log)
 

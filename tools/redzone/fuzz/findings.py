@@ -16,7 +16,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from redzone.core import base
+from redzone.core import base, process
 from redzone.decode import decoder, symbols, terminal
 
 # The time for making one input small, in seconds, and how long the process may then need to end.
@@ -93,14 +93,7 @@ def _minimize(target, source, made, key):
     environment["REDZONE_FUZZ_KEY"] = key
     environment["REDZONE_FUZZ_MS"] = str(MINIMIZE * 1000)
     try:
-        result = subprocess.run(
-            [target.executable],
-            check=False,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=MINIMIZE + GRACE,
-        )
+        result = process.run([target.executable], env=environment, timeout=MINIMIZE + GRACE)
         good = result.returncode == 0 and made.is_file()
         repeats = result.returncode != 3
     except subprocess.TimeoutExpired:

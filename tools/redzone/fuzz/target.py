@@ -4,12 +4,11 @@
 import os
 import shutil
 import struct
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from redzone.build import builder
-from redzone.core import base
+from redzone.core import base, process
 from redzone.core.arch import DEFAULT, KERNELS
 from redzone.core.base import BUILD, ROOT, Failure
 from redzone.elf.file import SHF_ALLOC, File
@@ -77,7 +76,7 @@ def _build_proxy(numbers):
 
 
 def _compile(command):
-    result = subprocess.run(list(map(str, command)), check=False, capture_output=True, text=True)
+    result = process.run(command)
     if result.returncode != 0:
         raise Failure(f"the libFuzzer executable could not be built:\n{result.stderr.strip()}")
 

@@ -98,20 +98,13 @@ def boot(image):
     command = ["qemu-system-arm", "-M", "mps2-an385", "-nographic", "-icount", "shift=0,sleep=off"]
     command += ["-semihosting", "-kernel", str(image)]
     try:
-        result = subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=TIMEOUT,
-            check=False,
-        )
+        result = process.run(command, stderr=subprocess.STDOUT, timeout=TIMEOUT)
     except subprocess.TimeoutExpired as expired:
         raise Failure(f"{base.relative(image)} did not end within {TIMEOUT} seconds") from expired
-    text = result.stdout.decode(errors="replace")
     if result.returncode:
-        raise Failure(f"{base.relative(image)} ended with status {result.returncode}\n{text[-2000:]}")
-    return text
+        end = result.stdout[-2000:]
+        raise Failure(f"{base.relative(image)} ended with status {result.returncode}\n{end}")
+    return result.stdout
 
 
 def sizes(image):

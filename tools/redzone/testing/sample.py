@@ -6,9 +6,10 @@ FILE.md, anew. It keeps their cuts: a line `...` stands for omitted lines. Stand
 """
 
 import re
-import subprocess
 import sys
 from pathlib import Path
+
+from redzone.core import process
 
 ROOT = Path(__file__).resolve().parents[3]
 CUT = "..."
@@ -33,9 +34,7 @@ class Stale(Exception):
 def console():
     """Return the lines that `./redzone run` prints, without the kernel's time."""
     command = [str(ROOT / "redzone"), "run"]
-    result = subprocess.run(
-        command, cwd=ROOT, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True
-    )
+    result = process.run(command, cwd=ROOT)
     return [_STAMP.sub("", line).rstrip() for line in result.stdout.splitlines()]
 
 

@@ -14,6 +14,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+from redzone.core import process
 from redzone.core.base import BUILD, ROOT, Failure
 from redzone.testing import libc_calls
 
@@ -67,13 +68,7 @@ def _system_folders(command):
 
 
 def _compile(command, text, *options):
-    return subprocess.run(
-        [*command, *options, "-w", "-fsyntax-only", "-x", "c", "-"],
-        input=text,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
+    return process.run([*command, *options, "-w", "-fsyntax-only", "-x", "c", "-"], input=text)
 
 
 def _functions(tree, folders):

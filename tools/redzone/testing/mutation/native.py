@@ -260,15 +260,8 @@ class Native:
         if run.status != 0:
             raise Failure(f"the native {case.name} returned {run.status}")
         process.execute(["llvm-profdata-19", "merge", "-sparse", raw, "-o", merged], folder / "log")
-        exported = subprocess.run(
-            [
-                *("llvm-cov-19", "export", "-format=text", "-skip-functions"),
-                *(f"-instr-profile={merged}", str(binary)),
-            ],
-            check=False,
-            capture_output=True,
-            text=True,
-        )
+        command = ["llvm-cov-19", "export", "-format=text", "-skip-functions"]
+        exported = process.run([*command, f"-instr-profile={merged}", binary])
         if exported.returncode != 0:
             raise Failure(f"llvm-cov-19 failed: {process.last_line(exported.stderr)}")
         return exported.stdout

@@ -118,9 +118,7 @@ class Fuzz:
 
     def plain(self, command, **options):
         """Run another @command in the folder. Return what has ended, with its output."""
-        return subprocess.run(
-            command, check=False, cwd=self.folder, capture_output=True, text=True, errors="replace", **options
-        )
+        return process.run(command, cwd=self.folder, **options)
 
     def odd_corpus(self, name, good):
         """Make a corpus with odd things in it, and the input @good, for a campaign in the folder @name."""

@@ -2,10 +2,10 @@
 """Inputs for the suite fuzz-own to begin with: for each target a function that returns a list of bytes."""
 
 import struct
-import subprocess
 import tempfile
 from pathlib import Path
 
+from redzone.core import process
 from redzone.core.base import ROOT, Failure
 from redzone.run import cpio
 
@@ -123,7 +123,7 @@ def modules():
             target = Path(folder) / f"{number}.o"
             command = ["clang-19", "--target=aarch64-none-elf", "-O1", "-ffreestanding", "-fno-pic", *options]
             command += ["-fno-asynchronous-unwind-tables", "-c", OWN / "seed_module.c", "-o", target]
-            ended = subprocess.run(list(map(str, command)), check=False, capture_output=True, text=True)
+            ended = process.run(command)
             if ended.returncode != 0:
                 raise Failure(f"seed_module.c cannot be compiled:\n{ended.stderr.strip()}")
             made.append(target.read_bytes())

@@ -4,11 +4,10 @@
 import ast
 import graphlib
 import re
-import subprocess
 import sys
 
 from redzone.bench import figures
-from redzone.core import outside
+from redzone.core import outside, process
 from redzone.core.base import BUILD, ROOT, Failure
 from redzone.kit import ports
 from redzone.testing.runner import FAIL, PASS, SKIP, Result
@@ -38,7 +37,7 @@ def files():
     """Return the repository's files: those that Git tracks or would add, or all files without Git."""
     command = ["git", "-C", str(ROOT), "ls-files", "-co", "--exclude-standard", "-z"]
     try:
-        result = subprocess.run(command, check=False, capture_output=True, text=True)
+        result = process.run(command)
     except FileNotFoundError:
         result = None
     if result is not None and result.returncode == 0:
@@ -60,7 +59,7 @@ def _lines(title, problems):
 
 
 def _command(title, command, limit=20):
-    result = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+    result = process.run(command, cwd=ROOT)
     if result.returncode == 0:
         return Result(title, PASS)
     text = (result.stdout + result.stderr).splitlines()
@@ -427,7 +426,7 @@ def _tidy(context, paths):
     def one(batch):
         command = ["clang-tidy-19", "--quiet"]
         command += ["-p", str(BUILD / preset), *batch]
-        result = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+        result = process.run(command, cwd=ROOT)
         return result.returncode, result.stdout
 
     half = (len(chosen) + 1) // 2

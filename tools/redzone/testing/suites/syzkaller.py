@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 
-from redzone.core import base
+from redzone.core import base, process
 from redzone.core.base import BUILD, ROOT
 from redzone.testing.runner import FAIL, PASS, SKIP, Result, result, when
 from redzone.testing.suites import golden
@@ -155,15 +155,7 @@ def _rules():
 
 def _go(arguments, timeout, mode="generic"):
     environment = dict(os.environ, REDZONE_GOLDEN=str(golden.folder(mode)), GOFLAGS="", GOWORK="off")
-    return subprocess.run(
-        ["go", *arguments],
-        cwd=FOLDER,
-        env=environment,
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-    )
+    return process.run(["go", *arguments], cwd=FOLDER, env=environment, timeout=timeout)
 
 
 def _reason(text):

@@ -7,6 +7,7 @@ The test programs print TAP; CTest lists them.
 import json
 import subprocess
 
+from redzone.core import process
 from redzone.core.base import BUILD, Failure
 from redzone.machine import ktap
 from redzone.testing.runner import FAIL, SKIP, Result
@@ -21,7 +22,7 @@ TIMEOUT = 600
 def programs(preset):
     """Return [(name, command)] of the test programs."""
     command = ["ctest", "--test-dir", str(BUILD / preset), "--show-only=json-v1"]
-    result = subprocess.run(command, check=False, capture_output=True, text=True)
+    result = process.run(command)
     if result.returncode != 0:
         raise Failure(f"ctest cannot list the unit tests: {result.stderr.strip()}")
     tests = json.loads(result.stdout)["tests"]
@@ -38,18 +39,11 @@ def _preset(context, compiler, preset):
     def one(item):
         name, command = item
         try:
-            process = subprocess.run(
-                command,
-                check=False,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                timeout=TIMEOUT,
-            )
-            status, output = process.returncode, process.stdout
+            ended = process.run(command, stderr=subprocess.STDOUT, timeout=TIMEOUT)
+            status, text = ended.returncode, ended.stdout
         except subprocess.TimeoutExpired as error:
-            status, output = None, error.stdout or b""
-        text = output.decode("utf-8", "replace")
+            # What it holds are bytes also of a text.
+            status, text = None, (error.stdout or b"").decode("utf-8", "replace")
         return name, status, text, context.write_log(f"{compiler}/{name}", text)
 
     found = programs(preset)

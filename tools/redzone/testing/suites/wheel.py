@@ -7,11 +7,10 @@ The packages come from the Python package index. A Python that is not on this ma
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
-from redzone.core import base
+from redzone.core import base, process
 from redzone.core.base import ROOT
 from redzone.testing.runner import FAIL, PASS, SKIP, Result, result, when
 
@@ -51,21 +50,7 @@ def _call(command, **options):
     environment = {
         name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", base.PLACE)
     }
-    try:
-        result = subprocess.run(
-            list(map(str, command)),
-            check=False,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            env=environment,
-            timeout=TIMEOUT,
-            **options,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return 127, str(error)
-    return result.returncode, result.stdout
+    return process.call(command, env=environment, timeout=TIMEOUT, **options)
 
 
 def _environment(python, folder, *packages):
