@@ -9,6 +9,7 @@ from redzone.core import base, doctor
 from redzone.core.base import say
 from redzone.core.options import YES, Choice, Number
 from redzone.kit import ports
+from redzone.machine import console
 
 from .host import boots, build, planted, source
 
@@ -36,9 +37,9 @@ def _run(image):
     def echo(line, reports):
         nonlocal hidden, inside
         # Some bugs cause many reports: the other fields of the same object.
-        begins = line == boots.console.RULE and not inside
+        begins = line == console.RULE and not inside
         if begins or inside:
-            inside = not inside if line == boots.console.RULE else inside
+            inside = not inside if line == console.RULE else inside
         if (
             reports
             and not (inside and len(reports) == 0)

@@ -88,6 +88,7 @@ def _console(image, tree, log, timeout, **machine):
     terminal = sys.stdin.isatty()
 
     def work(session, target):
+        target.wait_prompt(timeout)
         if terminal:
             say("end with Ctrl-D")
         try:
@@ -100,9 +101,7 @@ def _console(image, tree, log, timeout, **machine):
             _print("")
 
     # A terminal echoes the input already.
-    return _status(
-        boots.booted(image, tree, log, work, timeout, echo=_print, echo_typed=not terminal, **machine)
-    )
+    return _status(boots.booted(image, tree, log, work, echo=_print, echo_typed=not terminal, **machine))
 
 
 def _ordinary(image, tree, log):

@@ -22,25 +22,25 @@ def _planted(cc, image, logs):
     groups = [[bug for bug in BUGS if not bug.fatal], *([bug] for bug in BUGS if bug.fatal)]
     for group in groups:
         log = logs / f"{cc}-{group[0].name}.log"
-        result = session.play(image, [bugs.command(bug) for bug in group], log)
+        played = session.play(image, [bugs.command(bug) for bug in group], log)
         for at, bug in enumerate(group):
-            reply = result.replies[at + 1] if at + 1 < len(result.replies) else session.Reply("")
+            reply = played.replies[at + 1] if at + 1 < len(played.replies) else session.Reply("")
             fault = bugs.problem(bug, reply)
-            if fault and result.ended:
-                fault += f"; xv6 stopped: {result.ended}"
+            if fault and played.ended:
+                fault += f"; xv6 stopped: {played.ended}"
             yield result(f"{cc}.{bug.name}", fault, log)
 
 
 def _usertests(cc, image, logs):
     log = logs / f"{cc}-usertests.log"
-    result = session.play(image, [USERTESTS], log, LONG)
-    reports = [f"{report.type} in {report.where}" for report in result.reports]
+    played = session.play(image, [USERTESTS], log, LONG)
+    reports = [f"{report.type} in {report.where}" for report in played.reports]
     if reports:
         fault = f"reports: {'; '.join(reports)}"
-    elif result.ended:
-        fault = f"xv6 stopped: {result.ended}"
+    elif played.ended:
+        fault = f"xv6 stopped: {played.ended}"
     else:
-        fault = "" if PASSED in result.replies[-1].lines else f"no line '{PASSED}'"
+        fault = "" if PASSED in played.replies[-1].lines else f"no line '{PASSED}'"
     return result(f"{cc}.usertests", fault, log)
 
 

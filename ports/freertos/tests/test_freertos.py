@@ -131,14 +131,6 @@ def test_make_and_cmake_compile_the_same_files():
 # --- The console ---------------------------------------------------------------------------------------
 
 
-def test_addresses_get_the_width_of_the_runtimes_format():
-    decoder = boots.Decoder.__new__(boots.Decoder)
-    decoder._starts, decoder._found = [], {}
-    wide, shown, inlined = decoder.line("Write of size 1 at addr 20006f9d by task sensor/3")
-    assert wide == "Write of size 1 at addr 0000000020006f9d by task sensor/3"
-    assert shown == "Write of size 1 at addr 20006f9d by task sensor/3" and not inlined
-
-
 def test_a_session_says_why_it_ended():
     assert "in time" in boots.Session().ended
     assert "status 3" in boots.Session(lines=["out of memory"], status=3).ended

@@ -117,8 +117,8 @@ class Session:
     answers: int = 0
 
 
-def booted(image, tree, log, work, timeout=TIMEOUT, **machine):
-    """Boot @image up to its prompt, call work(session, target) there, and return the Session.
+def booted(image, tree, log, work, **machine):
+    """Boot @image, call work(session, target), and return the Session.
 
     target: the qemu.Machine, which gets the other arguments. work may raise qemu.Stopped.
     """
@@ -127,7 +127,6 @@ def booted(image, tree, log, work, timeout=TIMEOUT, **machine):
     ports.note_console(log, image.elf)
     with qemu.Machine(image, HOME / "source" / tree, log=log, **machine) as target:
         try:
-            target.wait_prompt(timeout)
             work(session, target)
         except qemu.Stopped as stopped:
             session.ended = str(stopped)
@@ -141,6 +140,7 @@ def play(image, tree, commands, log, timeout=TIMEOUT, **machine):
     """Boot @image, type @commands, return the Session. The other arguments are qemu.Machine's."""
 
     def work(session, target):
+        target.wait_prompt(timeout)
         for command in commands:
             before = len(target.reports)
             session.outputs.append([])
@@ -149,17 +149,18 @@ def play(image, tree, commands, log, timeout=TIMEOUT, **machine):
             finally:
                 session.by_command.append(target.reports[before:])
 
-    return booted(image, tree, log, work, timeout, **machine)
+    return booted(image, tree, log, work, **machine)
 
 
 def selftest(image, tree, log, timeout=TIMEOUT, echo=None):
     """Run U-Boot's own test of its EFI implementation, which ends with a reset. Return the Session."""
 
     def work(session, target):
+        target.wait_prompt(timeout)
         target.type("bootefi selftest\n")
         target.wait_text("Press any key", timeout)
 
-    return booted(image, tree, log, work, timeout, extra=["-device", "virtio-rng-device"], echo=echo)
+    return booted(image, tree, log, work, extra=["-device", "virtio-rng-device"], echo=echo)
 
 
 # --- Ordinary commands ----------------------------------------------------------------------------

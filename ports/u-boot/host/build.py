@@ -406,8 +406,7 @@ def build(tree="patched", kasan=True, dhcp=True, cc="clang-19", jobs=2, fuzz=Fal
             "LC_ALL": "C",
         }
         make = ["make", f"O={folder}", f"CROSS_COMPILE={TARGET}-", f"CC={PORT / 'cc'}", f"-j{jobs}"]
-        progress = builder.Progress(what)
-        try:
+        with builder.Progress(what) as progress:
             total = STEPS if _configure(source, folder, make, options, log, environment) else 0
             if kasan:
                 _make([*make, "prepare"], progress, total, log, env=environment, cwd=source)
@@ -419,8 +418,6 @@ def build(tree="patched", kasan=True, dhcp=True, cc="clang-19", jobs=2, fuzz=Fal
                 environment["MAKEFILES"] = str(PORT / "redzone.mk")
                 environment["REDZONE_UBOOT_LINK"] = shlex.join(map(str, link))
             _make([*make, "u-boot.bin"], progress, total, log, env=environment, cwd=source)
-        finally:
-            progress.end()
         if kasan:
             _audit_unchecked(image.elf, cc)
     return image

@@ -12,8 +12,7 @@ from redzone.fuzz import campaign, target
 from redzone.kit import ports
 from redzone.machine import qemu as emulator
 
-from . import boots, build, qemu
-from .fetch import HOME
+from . import boots, build
 
 # Also files ports/u-boot/fuzz/NAME.c, and functions of fuzz/seeds.py.
 TARGETS = ("net", "fs", "fit", "env", "efi", "dtb")
@@ -102,18 +101,7 @@ def run(name, tree, options, jobs=2):
 def repeat(name, tree, path, log, timeout, echo, jobs=2):
     """Let the target @name work on the input in the file @path. Return the boots.Session."""
     image = build.build(tree, jobs=jobs, fuzz=True)
-    session = boots.Session(log=log)
-    Path(log).parent.mkdir(parents=True, exist_ok=True)
-    ports.note_console(log, image.elf)
-    machine = {"memory": MEMORY, "network": None, "log": log, "echo": echo}
     file = ports.option_value(Path(path).resolve())
     extra = [*_given("repeat", name), "-fw_cfg", f"name=opt/redzone/input,file={file}"]
-    with qemu.Machine(image, HOME / "source" / tree, extra=extra, **machine) as running:
-        try:
-            running.wait_text(HANDLED, timeout)
-        except qemu.Stopped as stopped:
-            session.ended = str(stopped)
-            running.wait_end(1)
-        session.reports = list(running.reports)
-        session.lines = list(running.lines)
-    return session
+    machine = {"memory": MEMORY, "network": None, "extra": extra, "echo": echo}
+    return boots.booted(image, tree, log, lambda _, target: target.wait_text(HANDLED, timeout), **machine)

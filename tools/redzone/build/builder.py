@@ -211,6 +211,12 @@ class Progress:
                 self.status.start()
             self.status.update(escape(f"building {self.title} [{done}/{total}] {Path(text).name}"[:76]))
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *ignored):
+        self.end(kind is None)
+
     def end(self, complete):
         """The build has ended. @complete: everything was made."""
         if self.status is not None:

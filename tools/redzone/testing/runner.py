@@ -44,9 +44,15 @@ class Result:
     log: Path | None = None
 
 
+# How many lines of what is wrong with a test are shown.
+SHOWN = 20
+
+
 def result(name, wrong, log=None):
-    """Return the Result of the test @name. @wrong: what is wrong with it, a list of texts or one text."""
-    text = "\n".join(wrong) if isinstance(wrong, list) else wrong or ""
+    """Return the Result of the test @name. @wrong: what is wrong with it, one text or a list, of which SHOWN
+    are shown."""
+    wrong = wrong if isinstance(wrong, list) else [wrong or ""]
+    text = "\n".join(wrong[:SHOWN] + when(len(wrong) > SHOWN, f"and {len(wrong) - SHOWN} more"))
     return Result(name, FAIL if text else PASS, text, log)
 
 
@@ -79,7 +85,7 @@ def compared(name, path, text):
         shown.splitlines(), text.splitlines(), "the document", "it should be", lineterm="", n=0
     )
     hint = when(shown != text, "REDZONE_UPDATE_DOCS=1 in the environment writes it anew")
-    return result(name, [*list(lines)[:20], *hint])
+    return result(name, [*list(lines)[: SHOWN - 1], *hint])
 
 
 # Locks of the folders with this command's logs, to the end of the command.

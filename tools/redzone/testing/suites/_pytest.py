@@ -69,6 +69,17 @@ def marks_of(context):
     return "rest" if context.rest else "not rest"
 
 
+def suite(folders, *skips):
+    """Return run() of a suite whose tests are in @folders, patterns below the repository. Tests that lack one
+    of the tools @skips are skipped by name."""
+
+    def run_suite(context):
+        context.missing(*skips)
+        yield from run(context, *sorted(path for one in folders.split() for path in ROOT.glob(one)))
+
+    return run_suite
+
+
 def run(context, *folders):
     """Yield a Result for each test in @folders. As many files run at once as there are jobs.
 

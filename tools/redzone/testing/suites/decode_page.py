@@ -5,14 +5,8 @@ The tests are in tests/decode-page, for pytest. What they use of package registr
 and goes to build/decode-page. Without a browser or a registry the tests that need it are skipped by name.
 """
 
-from redzone.core.base import ROOT
 from redzone.testing.suites import _pytest
 
 # It fetches packages for more than a minute, and a browser if that is missing.
 SLOW = True
-
-
-def run(context):
-    # If it is not available, its tests skip by name.
-    context.missing("chromium", "chromedriver")
-    yield from _pytest.run(context, ROOT / "tests" / "decode-page")
+run = _pytest.suite("tests/decode-page", "chromium", "chromedriver")

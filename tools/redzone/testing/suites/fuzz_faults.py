@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from redzone.core import process
-from redzone.testing.runner import FAIL, PASS, SKIP, Result, when
+from redzone.testing.runner import SKIP, Result, result, when
 from redzone.testing.suites import _fuzz
 
 SLOW = True
@@ -405,11 +405,6 @@ def _lost(executed, found):
     return lost
 
 
-def _result(name, wrong, log=None):
-    detail = "\n".join(wrong[:20] + ([f"and {len(wrong) - 20} more"] if len(wrong) > 20 else []))
-    return Result(name, FAIL if wrong else PASS, detail, log)
-
-
 def _stress(fuzz, rounds, seed):
     campaign = _Campaign(fuzz, fuzz.folder / "found", random.Random(seed), seed)
     campaign.folder.mkdir(parents=True)
@@ -439,7 +434,7 @@ def _rounds(campaign, rounds, environment):
     found, wrong = _found(campaign.folder)
     if campaign.mounted and not campaign.outside["disk"] and not campaign.wrong:
         campaign.wrong.append("no run has seen a full disk")
-    yield _result("runs", campaign.wrong)
+    yield result("runs", campaign.wrong)
 
     # Without more faults from outside, and with what was being executed when a process was killed.
     seeds = fuzz.folder / "last"
@@ -448,8 +443,8 @@ def _rounds(campaign, rounds, environment):
         data = bytes([ord("t"), 0, second]) if letter == "s" else bytes([ord(letter), first, second])
         (seeds / str(number)).write_bytes(data)
     lost = _lost(set(record) - campaign.in_flight, found)
-    yield _result("findings.kept", lost)
-    yield _result("findings.whole", wrong)
+    yield result("findings.kept", lost)
+    yield result("findings.whole", wrong)
     before = {one.folder.name for one in found}
     _run_once(campaign, seeds, len(campaign.in_flight), environment, [])
     found, wrong = _found(campaign.folder)
@@ -460,7 +455,7 @@ def _rounds(campaign, rounds, environment):
     slow = [name for name in left if name.startswith("engine-slow-unit-")]
     if len(left) > len(slow):
         wrong.append(f"nobody has taken in {', '.join(name for name in left if name not in slow)}")
-    yield _result("second-run", wrong)
+    yield result("second-run", wrong)
 
     kinds = Counter("r" if letter == "s" else letter for letter, _, _ in record)
     outside = ", ".join(f"{kind} {number}" for kind, number in sorted(campaign.outside.items()))
@@ -488,7 +483,7 @@ def _mailbox(fuzz):
         wrong += when(seen != (ended.returncode != 0), f"word {word}: status {ended.returncode}")
         if not seen and word in GUARDED and word not in UNGUARDED:
             wrong.append(f"word {word} may have any value")
-    yield _result("mailbox", wrong, log)
+    yield result("mailbox", wrong, log)
 
 
 def _large_corpus(fuzz):
@@ -506,7 +501,7 @@ def _large_corpus(fuzz):
             wrong.append(f"{name}: exit status {status}, {inputs[-1:]} inputs")
     left = len(list(corpus.iterdir()))
     wrong += when(left < FILES, f"{left} of {FILES} files are left")
-    yield _result("large-corpus", wrong, log)
+    yield result("large-corpus", wrong, log)
 
     status, _, log = fuzz.run(*parser, "--dir", "merged", "--seeds", corpus, "--libfuzzer=-merge=1")
     merged = len(list((fuzz.folder / "merged" / "corpus").iterdir()))
@@ -514,7 +509,7 @@ def _large_corpus(fuzz):
     status, output, log = fuzz.run(*parser, "--dir", "merged", "--runs", 1000)
     if status != 0 or len(list((fuzz.folder / "merged" / "corpus").iterdir())) < merged:
         wrong.append(f"with the merged corpus: exit status {status}")
-    yield _result("large-corpus.merged", wrong, log)
+    yield result("large-corpus.merged", wrong, log)
 
 
 def run(context):

@@ -4,13 +4,8 @@
 The tests are in tests/e2e/instruments, for pytest. They cost as much as the rest of tests/e2e and say nothing
 about Redzone itself, so that only .ci/run and those who change an instrument need them."""
 
-from redzone.core.base import ROOT
 from redzone.testing.suites import _pytest, e2e
 
 TOOLS = e2e.TOOLS
 SLOW = True
-
-
-def run(context):
-    context.missing("clang-22")
-    yield from _pytest.run(context, ROOT / "tests" / "e2e" / "instruments")
+run = _pytest.suite("tests/e2e/instruments", "clang-22")

@@ -4,17 +4,10 @@
 The tests are in tests/porting and in each port's folder tests, for pytest."""
 
 from redzone.build.builder import KERNEL
-from redzone.core.base import ROOT
 from redzone.testing.suites import _pytest
 
 TOOLS = (*KERNEL, "make", "pkg-config", "clang-19", "nm", "qemu-riscv64")
 
 OPTIONS = ("rest",)
 QUICK = "part"
-
-
-def run(context):
-    # If a compiler is missing, its tests skip by name.
-    context.missing("clang-22", "gcc-arm64", "gcc-riscv64", "gcc-arm", "gcc")
-    of_ports = sorted((ROOT / "ports").glob("*/tests"))
-    yield from _pytest.run(context, ROOT / "tests" / "porting", *of_ports)
+run = _pytest.suite("tests/porting ports/*/tests", "clang-22", "gcc-arm64", "gcc-riscv64", "gcc-arm", "gcc")
