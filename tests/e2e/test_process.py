@@ -2,22 +2,13 @@
 """Outside programs: their output, their failures, and that an interruption leaves no process behind."""
 
 import os
-import time
-from pathlib import Path
 
 import pytest
 from redzone.core import process
 from redzone.core.base import Failure
+from redzone.testing import processes
 
 pytestmark = pytest.mark.quick
-
-
-def runs(pid):
-    """Return whether there is a process @pid that is not a zombie."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def test_call_has_status_and_output():
@@ -52,7 +43,4 @@ def test_interrupted_program_takes_its_children_along():
 
     with pytest.raises(KeyboardInterrupt):
         process.follow(["sh", "-c", "echo $$; sleep 1000 & echo $!; wait"], on_line)
-    deadline = time.monotonic() + 10
-    while any(runs(pid) for pid in pids) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not any(runs(pid) for pid in pids), os.popen("ps -ef").read()
+    assert not processes.gone(pids), os.popen("ps -ef").read()

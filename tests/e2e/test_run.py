@@ -3,10 +3,10 @@
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 from redzone.core import mteqemu, process
+from redzone.testing import processes
 from redzone.testing.needs import need
 
 pytestmark = pytest.mark.quick
@@ -413,13 +413,12 @@ def test_no_machine_stays_behind(redzone, source):
     running = redzone.start("run", source('#include <stdio.h>\nint main(void) { puts("up"); for (;;) ; }'))
     while running.stdout.readline().strip() != "up":
         assert running.poll() is None
-    children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
-    machines = [child for child in children if "qemu" in Path(f"/proc/{child}/comm").read_text()]
+    machines = processes.machines(running.pid)
     assert len(machines) == 1
     running.terminate()
     running.communicate(timeout=20)
     assert running.returncode == 130
-    assert not Path(f"/proc/{machines[0]}").exists()
+    assert not processes.state(machines[0])
 
 
 def test_closed_pipe(redzone):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from redzone.core import base
 from redzone.core.base import ROOT
-from redzone.testing import runner
+from redzone.testing import processes, runner
 
 HANGS = """
 #include <stdio.h>
@@ -44,33 +44,6 @@ guard.release()
 """
 
 
-def runs(pid):
-    """Return whether there is a process @pid that is not a zombie."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def gone(pids, seconds=20):
-    """Wait for the end of all processes @pids. Return whether they have ended."""
-    deadline = time.monotonic() + seconds
-    while any(map(runs, pids)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return not any(map(runs, pids))
-
-
-def descendants(pid):
-    """Return the numbers of the processes that the process @pid and its children have started."""
-    try:
-        children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-        threads = [path.read_text().split() for path in Path(f"/proc/{pid}/task").glob("*/children")]
-    except OSError:
-        return []
-    own = {int(child) for group in [children, *threads] for child in group}
-    return [*own, *(one for child in own for one in descendants(child))]
-
-
 @pytest.mark.parametrize("end", ["killed", "ordinary"])
 def test_what_a_killed_command_started_ends(end):
     command = subprocess.Popen(
@@ -82,20 +55,15 @@ def test_what_a_killed_command_started_ends(end):
     try:
         if end == "killed":
             assert command.returncode == -signal.SIGKILL
-            assert gone(pids), os.popen("ps -ef").read()
+            assert not processes.gone(pids), os.popen("ps -ef").read()
         else:
             # What an ordinary end leaves, such as a compiler cache's server, is meant to stay.
             assert command.returncode == 0
             time.sleep(0.5)
-            assert all(map(runs, pids))
+            assert all(map(processes.state, pids))
     finally:
-        for pid in filter(runs, pids):
+        for pid in filter(processes.state, pids):
             os.kill(pid, signal.SIGKILL)
-
-
-def machines(pids):
-    """Return those of the running processes @pids that are a QEMU."""
-    return [pid for pid in pids if runs(pid) and "qemu-system" in Path(f"/proc/{pid}/comm").read_text()]
 
 
 def test_killed_run_leaves_no_machine_and_no_folder(redzone, source):
@@ -104,7 +72,7 @@ def test_killed_run_leaves_no_machine_and_no_folder(redzone, source):
     for line in running.stdout:
         if "it hangs now" in line:
             break
-    qemu = machines(descendants(running.pid))
+    qemu = processes.machines(running.pid)
     assert len(qemu) == 1
     # Other tests have folders there as well: a lock names its owner.
     locks = (base.BUILD / "runs").glob(f"*/{base._LOCK}")
@@ -112,7 +80,7 @@ def test_killed_run_leaves_no_machine_and_no_folder(redzone, source):
     assert left
     running.kill()
     running.communicate()
-    assert gone(qemu)
+    assert not processes.gone(qemu)
     # The next command that needs such a folder removes it.
     with base.scratch():
         assert not any(path.exists() for path in left)
@@ -172,7 +140,7 @@ def test_two_tests_keep_their_logs_apart(monkeypatch, tmp_path):
     script = textwrap.dedent("""
         import sys
         from pathlib import Path
-        from redzone.testing import runner
+        from redzone.testing import processes, runner
         runner.LOGS = Path(sys.argv[1])
         names = ("yes", "mode", "seconds", "seed", "rounds", "filter", "quick", "linux")
         context = runner.Context("unit", None, {**dict.fromkeys(names), "jobs": 1})

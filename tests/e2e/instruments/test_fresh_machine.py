@@ -8,12 +8,11 @@ import os
 import re
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 from redzone import cli
 from redzone.core.base import ROOT, Failure
-from redzone.testing import debianroot, suites
+from redzone.testing import debianroot, processes, suites
 from redzone.testing.runner import FAIL, PASS
 from redzone.testing.suites import fresh_machine
 
@@ -195,17 +194,7 @@ def test_an_interrupt_ends_the_command_and_removes_the_machine(machines, tmp_pat
     with pytest.raises(KeyboardInterrupt):
         list(fresh_machine.run(Interrupted(tmp_path, quick=True)))
     assert not (machines / "bookworm").exists()
-    pid = int(pids.read_text())
-    for _ in range(100):
-        # A zombie of another parent counts as ended.
-        try:
-            if Path(f"/proc/{pid}/stat").read_text().split()[2] == "Z":
-                break
-        except OSError:
-            break
-        time.sleep(0.1)
-    else:
-        pytest.fail(f"process {pid} still runs")
+    assert not processes.gone([int(pids.read_text())])
 
 
 def test_a_command_that_does_not_end_is_ended(tmp_path):

@@ -15,6 +15,7 @@ from pathlib import Path
 from redzone.build.builder import KERNEL
 from redzone.core import crates, mteqemu, process
 from redzone.core.base import ROOT, Failure
+from redzone.testing import processes
 from redzone.testing.runner import when
 
 # What the command takes, for TOOLS of a suite.
@@ -197,26 +198,6 @@ def inputs(folder, *texts):
     return folder
 
 
-def descendants(pid):
-    """Return the processes below @pid, as [(number, name)]."""
-    children = {}
-    names = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            text = path.read_text()
-        except OSError:
-            continue
-        number, _, rest = text.partition(" (")
-        name, _, rest = rest.rpartition(") ")
-        children.setdefault(int(rest.split()[1]), []).append(int(number))
-        names[int(number)] = name
-    found, new = [], [pid]
-    while new:
-        new = [child for one in new for child in children.get(one, [])]
-        found += [(child, names[child]) for child in new]
-    return found
-
-
 def wait_for(running, condition):
     """Wait until condition() gives something, and return that; None if @running ends before."""
     while running.poll() is None:
@@ -229,4 +210,4 @@ def wait_for(running, condition):
 
 def emulators(running):
     """Return the numbers of the emulators that the process @running has started."""
-    return [number for number, name in descendants(running.pid) if name.startswith("qemu-system")]
+    return processes.machines(running.pid)

@@ -8,11 +8,10 @@ inputs, so a busy machine needs longer and finds the same.
 import os
 import re
 import signal
-import time
-from pathlib import Path
 
 from redzone.core import process
 from redzone.core.base import ROOT
+from redzone.testing import processes
 from redzone.testing.runner import SKIP, Result, result, when
 from redzone.testing.suites import _fuzz
 
@@ -97,7 +96,7 @@ def _engine_killed(fuzz):
         findings = fuzz.folder / "engine" / "findings"
         found = _fuzz.wait_for(running, lambda: list(findings.glob("*/title")))
         running.send_signal(signal.SIGSTOP)
-        engines = [number for number, name in _fuzz.descendants(running.pid) if name == "fuzzer"]
+        engines = [number for number, name in processes.below(running.pid) if name == "fuzzer"]
         for number in engines:
             os.kill(number, signal.SIGKILL)
         wrong += when(not found or not engines, "no finding, or no engine, before the end")
@@ -121,7 +120,7 @@ def _stopped(fuzz):
     wrong, below = [], []
     try:
         below = (
-            _fuzz.wait_for(running, lambda: _fuzz.emulators(running) and _fuzz.descendants(running.pid)) or []
+            _fuzz.wait_for(running, lambda: _fuzz.emulators(running) and processes.below(running.pid)) or []
         )
         running.send_signal(signal.SIGINT)
     finally:
@@ -130,13 +129,8 @@ def _stopped(fuzz):
     if not re.search(r"(?m)^# archive: \d+ s, \d+ inputs, .*; \d+ inputs? in all runs$", output):
         wrong.append("nothing says how many inputs there were")
     wrong += when(not below, "no emulator before the end")
-    for number, name in below:
-        for _ in range(600):
-            if not Path(f"/proc/{number}").exists():
-                break
-            time.sleep(0.1)
-        else:
-            wrong.append(f"{name} goes on")
+    left = processes.gone([number for number, _ in below], 60)
+    wrong += [f"{name} goes on" for number, name in below if number in left]
     yield result("stopped", wrong, log)
 
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from redzone.core import process
+from redzone.testing import processes
 from redzone.testing.runner import SKIP, Result, result, when
 from redzone.testing.suites import _fuzz
 
@@ -162,7 +163,7 @@ def _below(running, start):
     """Return the processes below @running whose name begins with @start, and that fuzz. Others make an input
     small."""
     found = []
-    for number, name in _fuzz.descendants(running.pid):
+    for number, name in processes.below(running.pid):
         with contextlib.suppress(OSError):
             environment = Path(f"/proc/{number}/environ").read_bytes()
             if name.startswith(start) and environment and b"REDZONE_FUZZ_MINIMIZE=" not in environment:
@@ -176,20 +177,13 @@ def _kill_emulator(campaign, running):
         campaign.outside["emulator"] += 1
 
 
-def _stopped(number):
-    try:
-        return Path(f"/proc/{number}/stat").read_text().rpartition(") ")[2].startswith("T")
-    except OSError:
-        return False
-
-
 def _kill_fuzzer(campaign, running):
     for number in _below(running, "fuzzer")[:1]:
         with contextlib.suppress(ProcessLookupError):
             os.kill(number, signal.SIGSTOP)
         # The emulator works on one input at most, which it may begin only now.
         time.sleep(0.5)
-        if not _stopped(number):
+        if processes.state(number) != "T":
             # It has ended by itself just before.
             continue
         _kill(number)
