@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 #
-# Stack erasing, and how the kernel learns how deep a task's stack was used. docs/internals/stackleak.md has the reasons and the
-# cost.
+# Stack erasing, and how the kernel learns how deep a task's stack was used. docs/internals/stackleak.md has the reasons.
 #
 #   probe     Clang: a function that takes more than REDZONE_KSTACK_PROBE bytes writes a word in each of them, so the
 #             used part of the stack has no longer gaps than that, and a search from the top ends soon

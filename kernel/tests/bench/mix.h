@@ -27,7 +27,7 @@
 #define MIX_MISSES 8UL
 
 /* Steps of user/mix.c's compute() for each header of a job. They make the kernel's share of all instructions 23 %,
- * which is what the published run times and system times of a kernel build give: docs/costs.md. */
+ * which is what the published run times and system times of a kernel build give: bench/lockdep-arm64.md. */
 #define MIX_STEPS 28UL
 
 /* Bytes of a file's name with its NUL. */
