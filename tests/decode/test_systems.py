@@ -244,6 +244,25 @@ def test_debugger():
     assert "fb" not in found.memory.meanings
 
 
+def test_named_addresses():
+    """A monitor names the addresses of a list below it, and the functions that are inlined there; two lines that say
+    that the heap is corrupt are one report."""
+    text = (
+        "CORRUPT HEAP: Bad tail at 0x3ffe04d1. Expected 0xbaad5678 got 0xcececece\nCORRUPT HEAP: multi_heap.c:370 detected at 0x3ffe04d8\n"
+        "abort() was called at PC 0x400889bb on core 0\n0x400889bb: multi_heap_assert at /home/dev/multi_heap.c:339\n\n"
+        "Backtrace: 0x40089108:0x3ffbe3e0 0x400889bb:0x3ffbe420 0x40088d5d:0x3ffbe440\n0x40089108: panic_abort at /home/dev/panic.c:648\n\n"
+        "0x400889bb: multi_heap_assert at /home/dev/multi_heap.c:339\n (inlined by) multi_heap_malloc_impl at /home/dev/multi_heap.c:370\n\n"
+        "  #2  0x40088d5d:0x3ffbe440 in app_run at /home/dev/app/main.c:5\nRebooting...\n"
+    )
+    (found,) = reports(decode(text))
+    frames = found.stack("call").frames
+    assert [frame.name for frame in frames] == ["panic_abort", "multi_heap_malloc_impl", "app_run"]
+    assert [where.line for where in frames[1].locations] == [339, 370]
+    assert found.where == "app_run"
+    (alone,) = reports(decode("CORRUPT HEAP: multi_heap.c:165 detected at 0x3ffee3d8\n"))
+    assert (alone.type, alone.access.address) == ("invalid-access", 0x3FFEE3D8)
+
+
 def test_traceback_of_netbsd():
     text = (
         LOGS[2][1].splitlines()[0]

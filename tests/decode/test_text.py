@@ -69,6 +69,59 @@ def test_broken_place(mark):
     assert places == [[("drivers/gizmo/packet.c", 77)], [("drivers/gizmo/main.c", 5)]]
 
 
+def test_broken_headlines():
+    """Each of the headlines of inlined functions may be broken."""
+    text = (
+        "BUG: KASAN: slab-use-after-free in gizmo_next\nnet/gizmo/core.c:7522 [inline]\n"
+        "BUG: KASAN: slab-use-after-free in\ngizmo_pull+0x1e6/0x4f0 net/gizmo/core.c:7570\n" + ACCESS
+    )
+    (found,) = reports(decode(text))
+    assert (found.where, found.access.kind) == ("gizmo_pull", "write")
+
+
+def test_broken_line_with_a_clock():
+    """A prefix without letters is one, even if the next line has lost it."""
+    text = (
+        "[  +0,000012] BUG: KASAN: slab-use-after-free in gizmo_pull\n(drivers/gizmo/packet.c:77) gizmo\n"
+        f"[  +0,000105] {ACCESS}[  +0,000006] Call Trace:\n[  +0,000006]  gizmo_pull+0x5c/0x1a0 [gizmo]\n"
+    )
+    (found,) = reports(decode(text))
+    assert (found.type, found.where, found.access.kind) == ("slab-use-after-free", "gizmo_pull", "write")
+
+
+@pytest.mark.parametrize("mark", ["", "> "])
+def test_broken_frames(mark):
+    """The name of a frame has got below its addresses."""
+    rows = (
+        "[  452.604370] [c0000000c1867840] [c00000000187ea4c]\ndump_stack_lvl+0x84/0xe8 (unreliable)\n"
+        "[  452.604380] [c0000000c1867870] [c000000000803754]\nkasan_report+0x1/0x2\n"
+        "[  452.604390] [c0000000c1867b40] [c0000000008b6a2c] gizmo_pull+0x5c/0x1a0\n"
+    )
+    text = "".join(f"[  452.604300] {line}\n" for line in (HEAD + ACCESS + "Call Trace:").splitlines()) + rows
+    (found,) = reports(decode(quoted(text, mark)))
+    frames = found.stack("call").frames
+    assert [frame.name for frame in frames] == ["dump_stack_lvl", "kasan_report", "gizmo_pull"]
+    assert not frames[0].reliable
+
+
+def test_task_without_its_number():
+    (found,) = reports(decode(HEAD + ACCESS.replace("/4711", "") + TRACE))
+    assert (found.access.address, found.task.name, found.task.id) == (0xFFFF88810A3B7C28, "gizmod", None)
+
+
+def test_module_after_a_place():
+    """A script puts the module after the place, with brackets or without."""
+    for module in ("gizmo", "[gizmo]"):
+        text = f"BUG: KASAN: slab-use-after-free in gizmo_pull (drivers/gizmo/packet.c:77 drivers/gizmo/main.c:5) {module}\n{ACCESS}Call Trace:\n memcpy (drivers/gizmo/packet.c:9) {module}\n gizmo_open (drivers/gizmo/main.c:7)\n"
+        (found,) = reports(decode(text))
+        assert found.where == "gizmo_pull"
+        frames = found.stack("call").frames
+        assert [(frame.name, frame.module, frame.role) for frame in frames] == [
+            ("memcpy", "gizmo", ""),
+            ("gizmo_open", "", ""),
+        ]
+
+
 def test_several_places():
     """A script names all functions that are inlined at a place."""
     where = "(./arch/x86/include/asm/atomic.h:23 ./include/linux/atomic/atomic-arch-fallback.h:444 ./include/linux/demo-counters.h:33 (discriminator 4) drivers/gizmo/packet.c:77)"

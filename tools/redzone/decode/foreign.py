@@ -29,6 +29,7 @@ class Builder(parse.Builder):
         self._complete = self.system.end is None
         self._cell = 3
         self._debugged = False
+        self._named = None
         self._keep(line)
         self._facts(systems.facts(match))
 
@@ -37,7 +38,10 @@ class Builder(parse.Builder):
         return False
 
     def more_headline(self, kind, line, match):
-        """The debugger repeats why it was entered."""
+        """The debugger repeats why it was entered; and a line may be a headline only if none is above."""
+        if len(self.report.raw) == 1 and any(one.search(line.text) for one in self.system.lines):
+            self._keep(line)
+            return True
         found = systems.facts(match)
         same = found.get("addr") and self.report.access.address == int(found["addr"], 16)
         if not (same and self._debugged and systems.BY_PATTERN.get(match.re) is self.system):
@@ -134,6 +138,18 @@ class Builder(parse.Builder):
         if len(frames) < parse.MAX_FRAMES:
             frames.append(frame)
 
+    def _label(self, found):
+        """A script has named an address of a list, {name: text}, or the function into which that one is inlined."""
+        if "label" in found:
+            frames = self.report.frames("call")
+            address = int(found["address"], 16)
+            self._named = next((one for one in frames if one.address == address), None)
+        frame = self._named
+        if frame is not None:
+            frame.name = found.get("label") or found["outer"]
+            place = Location(frame.name, found["file"], int(found["line"]))
+            frame.locations = [*(frame.locations if "outer" in found else ()), place]
+
     def _trace(self, text):
         """Take a line of a trace."""
         match = self.system.frame.search(text) if self.system.frame is not None else None
@@ -149,6 +165,9 @@ class Builder(parse.Builder):
             # Xtensa adds the stack pointer of each frame, `pc:sp`.
             for word in re.findall(r"(?<![\w:])(?:0x)?([0-9a-f]{6,16})", found["list"]):
                 self._add(Frame(word, address=int(word, 16)))
+            return True
+        if "label" in found or "outer" in found:
+            self._label(found)
             return True
         frame = Frame(text.strip(), found.get("name", "").strip())
         frame.address = int(found["address"], 16) if "address" in found else None

@@ -79,6 +79,9 @@ def parse_frame(text, pending=None, inside=False):
     @inside: a trace has begun, so that lines that have lost their indentation are frames as well."""
     if text[:1] == " " and "+0x" in text and (frame := simple_frame(text)) is not None:
         return _with_sources(frame, None, pending)
+    if inside and text[:1] == ">" and "+0x" in text:
+        # A mail program has broken a quoted line, so that this one lacks the rest of the prefix.
+        text = " " + text.lstrip("> ")
     if ":" in text and shapes.REGISTERS.match(text) and "+0x" not in text:
         return None
     if "+0x" in text:
@@ -106,16 +109,17 @@ def parse_frame(text, pending=None, inside=False):
                 if pending is not None and len(pending) < 32:
                     pending.append(where)
                 return True
-            return _with_sources(
-                Frame(text.strip(), match["name"], reliable=not match["unsure"]), None, pending, where
+            frame = Frame(
+                text.strip(), match["name"], module=match["module"] or "", reliable=not match["unsure"]
             )
+            return _with_sources(frame, None, pending, where)
     return None
 
 
 def _alone(match):
     """Is a match of shapes.FRAME or shapes.ARM all of the line, but for a place?"""
     rest = match.groupdict().get("rest") or ""
-    return not rest.strip() or bool(shapes.REST_PLACE.match(rest))
+    return rest.strip() in ("", "(unreliable)") or bool(shapes.REST_PLACE.match(rest))
 
 
 def _frame_of(match):

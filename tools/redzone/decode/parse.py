@@ -310,6 +310,7 @@ class Builder:
             if sure and shapes.FUNCTION.match(rest):
                 self.report.title = ""
                 self._headline(whole, match.groupdict())
+                self._headlines += 1
                 return True
             return False
         match = next((match for shape, match in shapes.matches(whole) if shape.name == "access"), None)
@@ -325,6 +326,7 @@ class Builder:
             place.function, frame.locations = frame.name, [place]
         elif above == report.title and not report.excerpts:
             place.function, report.excerpts = report.where, [Excerpt("call", place)]
+            self._headlines += 1
         else:
             return False
         return True
@@ -466,8 +468,8 @@ class Builder:
         report.access.size = _number(match["size"])
         if match["addr"]:
             report.access.address = _hex(match["addr"])
-        if match["id"]:
-            report.task = Task(match["task"], int(match["id"]))
+        if match["task"]:
+            report.task = Task(match["task"].strip(), _number(match["id"]))
         elif text.endswith(BROKEN):
             self._half = text
         return True

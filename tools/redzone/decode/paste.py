@@ -34,6 +34,8 @@ _WORDS = re.compile(
 )
 # A longer beginning of a line is text, not a prefix.
 _MAX_PREFIX = 160
+# Such a beginning of a line may be text, or is only an indentation.
+_WORDED = re.compile(r"[A-Za-z]|^\s*$")
 _QUOTES = frozenset("\"'`")
 _BRACKETS = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
 _DIFF = re.compile(r"(?P<before>[> ]*)[-+](?= *$)")
@@ -276,7 +278,7 @@ class Prefix:
             if match and (not rest or _reads(line.text[match.end() :]) or (headline and strict)):
                 self._shape = shape
                 return [self._without(first), self._without(line)]
-        if first.text.rstrip().endswith((" in", *parse.BROKEN)):
+        if first.text.rstrip().endswith((" in", *parse.BROKEN)) or (headline and not _WORDED.search(prefix)):
             # A mail program has moved its end into the next line, without the prefix.
             self._shape = _shape(prefix, True)
             return [self._without(first), line]

@@ -40,6 +40,7 @@ _SANITIZER_NAMES = """
     handle_object_size_mismatch handle_type_mismatch_common vprintk_store vprintk_deferred printk_sprint
     dev_vprintk_emit dev_printk_emit dev_printk dev_err dev_warn dev_notice dev_info dynamic_dev_dbg
     dynamic_pr_debug netdev_printk db_panic db_fncall breakpoint
+    panic_abort esp_system_abort invoke_abort abort assert_func multi_heap_assert
     debug_object_active_state debug_dma_assert_idle print_bad_pte print_unlock_imbalance_bug
     print_circular_bug print_usage_bug print_irq_inversion_bug print_bad_irq_dependency print_deadlock_bug
     print_lock_nested_lock_not_held print_freed_lock_bug print_held_locks_bug print_kernel_ident
@@ -94,6 +95,8 @@ _ALLOCATOR = re.compile(
             r"do_slab_free|_*cache_(?:free|alloc|grow)\w*|qlist_\w+|quarantine_\w+|free_large\w*|free_unref\w+",
             r"mempool_(?:alloc|free|resize|exit|kmalloc|kfree|alloc_slab|free_slab)|folio_alloc\w*",
             r"operator (?:new|delete).*|_Zn[wa]\w*|_Zd[la]\w*|kasan_heap\w*|check_(?:heap_)?object",
+            # ESP-IDF's.
+            r"(?:multi_heap|heap_caps)_\w+",
             r"usercopy_abort|__check_object_size|(?:filemap_alloc_folio|pagecache_get_page|__filemap_get_folio)\w*",
             # Of small systems: FreeRTOS's heaps, xv6, and what a linker's --wrap makes of these.
             r"(?:__(?:wrap|real)_)?(?:kalloc|kfree|kmalloc|krealloc|kcalloc|malloc|free|calloc|realloc|memalign|aligned_alloc)",

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 # Between 53 and 80 of them, by sanitizer.
 RULE = re.compile(r"={50,}\s*$")
-_WHERE = r"(?P<where>\S+(?: \[[\w. -]+\])?(?: \([^()]*(?:\([^()]*\)[^()]*){0,8}\)| \S+:\d+(?: \[inline\])?)?)"
+_WHERE = r"(?P<where>\S+(?: \[[\w. -]+\])?(?: \([^()]*(?:\([^()]*\)[^()]*){0,8}\)(?: \[?[\w-]+\]?)?| \S+:\d+(?: \[inline\])?)?)"
 # What a headline says of the place, behind the function: a file, added by a script.
 WHERE = re.compile(
     r"(?P<function>\S+)(?: \[[\w. -]+\])? \(?(?P<path>[^\s():]*[^\s():/]\.[A-Za-z]\w{0,4}):(?P<line>\d{1,9})(?::(?P<column>\d{1,6}))?\b"
@@ -144,10 +144,10 @@ REST_PLACE = re.compile(rf"\s*\(?{_PLACE}\)?")
 _NO_SPACE = _PLACE.replace("[^():]", r"[^\s():]")
 # A function that a script found to be inlined: ` name FILE:LINE [inline]`, ` name (FILE:LINE)`.
 SCRIPTED = re.compile(
-    rf"\s*(?P<unsure>\? +)?(?P<name>{_NAME}) \(?{_NO_SPACE}[^\[]{{0,2000}}?(?P<inline>\[inline\])?\s*$"
+    rf"\s*(?P<unsure>\? +)?(?P<name>{_NAME}) \(?{_NO_SPACE}[^\[]{{0,2000}}?(?:\) \[?(?P<module>[a-z][\w-]{{1,63}})\]?)?(?P<inline>\[inline\])?\s*$"
 )
 # What a mail program has put into a line of its own: the function of a headline, and a place.
-FUNCTION = re.compile(rf"{_NAME}(?:\+0x[0-9a-f]+/0x[0-9a-f]+)?(?: [\[(].*)?$")
+FUNCTION = re.compile(rf"{_NAME}(?:\+0x[0-9a-f]+/0x[0-9a-f]+)?(?: (?:[\[(]|\S+:\d).*)?$")
 PLACE = re.compile(rf"[>| \t]*{_NO_SPACE}(?: \(discriminator \d+\)| \[inline\])?\)?\s*$")
 # A bare address: a system without a symbol table.
 ADDRESS = re.compile(
@@ -193,7 +193,7 @@ BODY = _shapes(
     (
         "access",
         " addr",
-        rf"(?P<access>Read|Write|Free)(?: of size (?P<size>\d{{1,20}}))? (?:at|of) addr(?: (?P<addr>{_HEX})(?: by(?: task)?)?)?(?P<task>)(?P<id>)\s*$",
+        rf"(?P<access>Read|Write|Free)(?: of size (?P<size>\d{{1,20}}))? (?:at|of) addr(?: (?P<addr>{_HEX})(?: by(?: task(?: (?P<task>[^/\[]{{1,64}}))?)?)?)?(?P<id>)\s*$",
     ),
     (
         "race",

@@ -13,6 +13,7 @@ lines lose it as well. The named groups are what decode takes from the line:
   stack     begins another trace: "call", "allocated" or "freed"
   debugger  the kernel's debugger takes over; again: it shows a trace, of which the report has one already
   inlined   in a frame: the place is that of this function, which is inlined there
+  label     the name of an address that stands in a list above; outer: the function that contains this one
 
 A test in tests/decode/test_systems.py for each row says what comes out.
 """
@@ -182,8 +183,10 @@ SYSTEMS = (
     _system(
         "ESP-IDF",
         "CORRUPT HEAP: ",
-        rf"CORRUPT HEAP: (?P<type>Bad (?:head|tail)|Invalid data)(?P<op> )at {_ADDR}\. Expected 0x[0-9a-f]+ got 0x[0-9a-f]+",
-        frame=r"^Backtrace: ?(?P<list>0x[0-9a-f: x]+)",
+        rf"CORRUPT HEAP: (?:(?P<type>Bad (?:head|tail)|Invalid data)(?P<op> )at {_ADDR}\. Expected 0x[0-9a-f]+ got 0x[0-9a-f]+|multi_heap\.c:\d+ (?P<op2>)detected at (?P<addr2>{_HEX}))",
+        r"CORRUPT HEAP: multi_heap\.c:\d+ detected at ",
+        frame=r"^Backtrace: ?(?P<list>0x[0-9a-f: x]+)|^ *(?:#\d+  )?(?P<address>0x[0-9a-f]{8})(?::0x[0-9a-f]+ in|:) (?P<label>\w+) at (?P<file>\S+):(?P<line>\d+)"
+        r"|^ +\(inlined by\) (?P<outer>\w+) at (?P<file2>\S+):(?P<line2>\d+)",
     ),
     _system(
         "RT-Thread",
