@@ -7,46 +7,28 @@
 from redzone.core import base
 from redzone.decode import memory, signature, source
 
-# Types of all sanitizers, by the mistake that they stand for.
-MISTAKES = {
-    "slab-out-of-bounds": "bounds",
-    "heap-buffer-overflow": "bounds",
-    "out-of-bounds": "bounds",
-    "heap-out-of-bounds": "bounds",
-    "container-overflow": "bounds",
-    "global-out-of-bounds": "global",
-    "global-buffer-overflow": "global",
-    "stack-out-of-bounds": "stack",
-    "stack-buffer-overflow": "stack",
-    "stack-buffer-underflow": "stack",
-    "dynamic-stack-buffer-overflow": "stack",
-    "alloca-out-of-bounds": "alloca",
-    "slab-use-after-free": "freed",
-    "use-after-free": "freed",
-    "heap-use-after-free": "freed",
-    "use-after-poison": "poison",
-    "use-after-scope": "scope",
-    "stack-use-after-scope": "scope",
-    "stack-use-after-return": "scope",
-    "double-free": "double",
-    "attempting-double-free": "double",
-    "double-free or invalid-free": "free",
-    "invalid-free": "free",
-    "attempting-free-on-address": "free",
-    "bad-free": "free",
-    "alloc-dealloc-mismatch": "free",
-    "vmalloc-out-of-bounds": "vmalloc",
-    "null-ptr-deref": "null",
-    "wild-memory-access": "wild",
-    "user-memory-access": "user",
-    "invalid-access": "tags",
-    "tag-mismatch": "tags",
-    "SEGV": "wild",
-    "uninit-value": "uninit",
-    "data-race": "race",
-    "memory corruption": "bounds",
-    "invalid free": "free",
+# {mistake: the types of all sanitizers that stand for it}.
+_TYPES = {
+    "bounds": "slab-out-of-bounds heap-buffer-overflow out-of-bounds heap-out-of-bounds container-overflow",
+    "global": "global-out-of-bounds global-buffer-overflow",
+    "stack": "stack-out-of-bounds stack-buffer-overflow stack-buffer-underflow dynamic-stack-buffer-overflow",
+    "alloca": "alloca-out-of-bounds",
+    "freed": "slab-use-after-free use-after-free heap-use-after-free",
+    "poison": "use-after-poison",
+    "scope": "use-after-scope stack-use-after-scope stack-use-after-return",
+    "double": "double-free attempting-double-free",
+    "free": "invalid-free attempting-free-on-address bad-free alloc-dealloc-mismatch",
+    "vmalloc": "vmalloc-out-of-bounds",
+    "null": "null-ptr-deref",
+    "wild": "wild-memory-access SEGV",
+    "user": "user-memory-access",
+    "tags": "invalid-access tag-mismatch",
+    "uninit": "uninit-value",
+    "race": "data-race",
 }
+# {type: mistake}.
+MISTAKES = {one: mistake for mistake, types in _TYPES.items() for one in types.split()}
+MISTAKES |= {"double-free or invalid-free": "free", "invalid free": "free", "memory corruption": "bounds"}
 # {mistake: (causes that are common, where to look)}.
 _ADVICE = {
     "bounds": (

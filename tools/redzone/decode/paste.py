@@ -48,8 +48,6 @@ _TAGS = re.compile(
 _BREAK = re.compile(rb"<br ?/?>(?=[^\r\n])", re.I)
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,5}|#x[0-9a-fA-F]{1,4});")
 _ANY_TAG, _ANY_ENTITY = (re.compile(one.pattern.encode(), one.flags & re.I) for one in (_TAGS, _ENTITY))
-# Spaces that do not break, as text and in HTML.
-_SPACES = (b"\xc2\xa0", b"&nbsp;")
 _HEADLINE = b"BUG: K"
 # Members that hold the message in the JSON lines of docker, journald, and common loggers.
 _MEMBERS = ("log", "MESSAGE", "message", "msg")
@@ -75,9 +73,10 @@ class Transport:
         """Return @data with a line feed for each line break of HTML, and with plain spaces."""
         if b"<" in data and (b"<br" in data or b"<BR" in data):
             data = _BREAK.sub(b"\n", data)
-        for space in _SPACES:
-            if space in data:
-                data = data.replace(space, b" ")
+        if not data.isascii():
+            data = data.replace(b"\xc2\xa0", b" ")
+        if b"&" in data:
+            data = data.replace(b"&nbsp;", b" ")
         return data
 
     @staticmethod

@@ -54,15 +54,12 @@ _RUNTIME = re.compile(
     r"|handle|protect|setup|die|async|found|internal|access|load|unwind|describe|inline|outline|heap|warn|vmalloc|page"
     r"|object)(?:_\w+)?"
 )
-# (prefix without leading underscores, why each function that has it is a sanitizer's).
+# (prefixes without leading underscores, why each function that has one is a sanitizer's).
 _SANITIZER_PREFIXES = (
-    ("asan_", "the names that compilers call are reserved for the runtime"),
-    ("hwasan_", "likewise"),
-    ("msan_", "likewise"),
-    ("tsan_", "likewise"),
-    ("ubsan_", "likewise"),
-    ("sanitizer_", "likewise"),
-    ("sancov_", "likewise"),
+    (
+        "asan_ hwasan_ msan_ tsan_ ubsan_ sanitizer_ sancov_",
+        "the names that compilers call are reserved for the runtime",
+    ),
     ("kcsan_", "the sanitizer's file has no other functions, and its tests begin with test_"),
     ("interceptor_", "user-space runtimes name their wrappers so"),
     ("asm_exc_", "the assembler's entry of an exception"),
@@ -176,98 +173,50 @@ _HELPER_NAMES = """
     kasan_strlen kasan_strcat kasan_strchr kasan_strrchr kasan_copyin kasan_copyout kasan_copyinstr
     kasan_copyoutstr strlcpy
 """
-# (prefix without leading underscores, why each function that has it does what its caller asked for).
+# (prefixes without leading underscores, why each function that has one does what its caller asked for).
 _HELPER_PREFIXES = (
-    ("memcpy", "copies; its variants name a machine's way to do it, or where the bytes go"),
-    ("memmove", "likewise"),
-    ("memset", "fills"),
-    ("memcmp", "compares"),
-    ("memchr", "searches"),
-    ("memscan", "searches"),
-    ("memzero", "fills"),
-    ("pi_mem", "arm64's names of the same functions"),
-    ("pi_str", "likewise"),
+    ("memcpy memmove", "copies; its variants name a machine's way to do it, or where the bytes go"),
+    ("memset memzero", "fills"),
+    ("memcmp memchr memscan", "compares or searches"),
+    ("pi_mem pi_str", "arm64's names of the same functions"),
     ("rep_", "x86's instructions that copy and fill: rep_movs_alternative()"),
-    ("strcpy", "a string function"),
-    ("strncpy", "likewise"),
-    ("strlcpy", "likewise"),
-    ("strscpy", "likewise"),
-    ("strcat", "likewise"),
-    ("strncat", "likewise"),
-    ("strlcat", "likewise"),
-    ("strcmp", "likewise"),
-    ("strncmp", "likewise"),
-    ("strcasecmp", "likewise"),
-    ("strncasecmp", "likewise"),
-    ("strlen", "likewise"),
-    ("strnlen", "likewise"),
-    ("strchr", "likewise"),
-    ("strnchr", "likewise"),
-    ("strrchr", "likewise"),
-    ("strstr", "likewise"),
-    ("strnstr", "likewise"),
-    ("strspn", "likewise"),
-    ("strcspn", "likewise"),
-    ("strpbrk", "likewise"),
-    ("strsep", "likewise"),
-    ("arch_str", "an architecture's form of a string function"),
-    ("arch_mem", "an architecture's form of a memory function"),
+    (
+        "strcpy strncpy strlcpy strscpy strcat strncat strlcat strcmp strncmp strcasecmp strncasecmp strlen strnlen"
+        " strchr strnchr strrchr strstr strnstr strspn strcspn strpbrk strsep",
+        "a string function",
+    ),
+    ("arch_str arch_mem", "an architecture's form of a string or memory function"),
     ("fortify_", "the checks of FORTIFY_SOURCE"),
     ("crc", "sums up a buffer; libraries only"),
-    ("copy_to_iter", "copies for a system call"),
-    ("copy_from_iter", "likewise"),
-    ("copy_page_to_iter", "likewise"),
-    ("copy_page_from_iter", "likewise"),
-    ("copy_folio_", "likewise"),
-    ("copy_to_user", "likewise"),
-    ("copy_from_user", "likewise"),
-    ("logic_in", "port input of a bus"),
-    ("logic_out", "port output of a bus"),
+    (
+        "copy_to_iter copy_from_iter copy_page_to_iter copy_page_from_iter copy_folio_ copy_to_user copy_from_user",
+        "copies for a system call",
+    ),
+    ("logic_in logic_out", "port input and output of a bus"),
     ("might_", "might_sleep(), might_fault() and their like check their caller"),
     ("instrument_", "the hooks of sanitizers in atomics and user copies"),
-    ("mutex_", "locks and unlocks; the lock is the caller's"),
-    ("rt_mutex_", "likewise"),
-    ("rwsem_", "likewise"),
+    ("mutex_ rt_mutex_ rwsem_", "locks and unlocks; the lock is the caller's"),
     ("osq_", "the queue of a mutex"),
-    ("queued_spin_", "the slow path of a lock"),
-    ("queued_read_", "likewise"),
-    ("queued_write_", "likewise"),
-    ("native_queued_spin_", "likewise"),
-    ("pv_queued_spin_", "likewise"),
-    ("rt_spin_", "a spinlock of a real-time kernel"),
-    ("rt_read_", "likewise"),
-    ("rt_write_", "likewise"),
+    (
+        "queued_spin_ queued_read_ queued_write_ native_queued_spin_ pv_queued_spin_",
+        "the slow path of a lock",
+    ),
+    ("rt_spin_ rt_read_ rt_write_", "a lock of a real-time kernel"),
     ("seqprop_", "the parts of a sequence counter"),
-    ("atomic_", "an atomic operation on the caller's variable"),
-    ("atomic64_", "likewise"),
-    ("atomic_long_", "likewise"),
-    ("arch_atomic", "likewise"),
-    ("raw_atomic", "likewise"),
-    ("refcount_", "a reference count of the caller's object"),
-    ("kref_", "likewise"),
-    ("ref_tracker_", "likewise"),
-    ("list_", "an operation on the caller's list"),
-    ("hlist_", "likewise"),
-    ("klist_", "likewise"),
-    ("llist_", "likewise"),
+    ("atomic_ atomic64_ atomic_long_ arch_atomic raw_atomic", "an atomic operation on the caller's variable"),
+    ("refcount_ kref_ ref_tracker_", "a reference count of the caller's object"),
+    ("list_ hlist_ klist_ llist_", "an operation on the caller's list"),
     ("xas_", "an operation on the caller's XArray"),
-    ("rhashtable_", "an operation on the caller's hash table"),
-    ("rht_", "likewise"),
-    ("kobject_", "the driver model, which drops the last reference for its caller"),
-    ("device_add", "likewise"),
-    ("device_del", "likewise"),
-    ("device_unregister", "likewise"),
-    ("device_destroy", "likewise"),
-    ("device_release", "likewise"),
-    ("device_remove_file", "likewise"),
-    ("device_for_each", "likewise"),
-    ("sysfs_remove", "likewise"),
+    ("rhashtable_ rht_", "an operation on the caller's hash table"),
+    (
+        "kobject_ device_add device_del device_unregister device_destroy device_release device_remove_file"
+        " device_for_each sysfs_remove",
+        "the driver model, which drops the last reference for its caller",
+    ),
     ("rcu_read_", "begins or ends a section"),
     ("rcu_is_", "asks for the state of RCU"),
-    ("perf_trace_", "what a tracepoint calls"),
-    ("trace_event_raw_event_", "likewise"),
-    ("stack_depot_", "stores a trace"),
-    ("stack_trace_consume", "stores a trace"),
+    ("perf_trace_ trace_event_raw_event_", "what a tracepoint calls"),
+    ("stack_depot_ stack_trace_consume", "stores a trace"),
     ("unwind_", "walks a stack"),
     ("phys_", "phys_addr() and its like check an address"),
 )
@@ -275,8 +224,17 @@ _SANITIZERS_WHOLE, _HELPERS_WHOLE = frozenset(_SANITIZER_NAMES.split()), frozens
 # Files whose functions have names that others have as well: OP-TEE's check_access().
 _SANITIZER_FILES = ("core/kernel/asan.c",)
 _CHECKED_MEMORY = ("asan_mem", "hwasan_mem")
-_SANITIZERS = tuple(prefix for prefix, _ in _SANITIZER_PREFIXES)
-_HELPERS = tuple(prefix for prefix, _ in _HELPER_PREFIXES)
+
+
+def _by_start(rows):
+    """Return {first two letters: the prefixes of the table @rows that begin with them}: most names need no look."""
+    found = {}
+    for prefix in " ".join(prefixes for prefixes, _ in rows).split():
+        found[prefix[:2]] = (*found.get(prefix[:2], ()), prefix)
+    return found
+
+
+_SANITIZERS, _HELPERS = _by_start(_SANITIZER_PREFIXES), _by_start(_HELPER_PREFIXES)
 
 # --- Where a trace ends ---------------------------------------------------------------------------------------
 
@@ -295,11 +253,12 @@ def role(name, module="", path=""):
     "" if it is not known.
     """
     bare = name.lstrip("_")
-    if path.endswith(_SANITIZER_FILES):
+    start = bare[:2]
+    if path and path.endswith(_SANITIZER_FILES):
         return "sanitizer"
-    if bare.startswith(_CHECKED_MEMORY):
-        return "helper"
-    if _RUNTIME.fullmatch(name) or bare.startswith(_SANITIZERS):
+    if start in _SANITIZERS and bare.startswith(_SANITIZERS[start]):
+        return "helper" if bare.startswith(_CHECKED_MEMORY) else "sanitizer"
+    if bare[:1] == "k" and _RUNTIME.fullmatch(name):
         return "sanitizer"
     if bare in _SANITIZERS_WHOLE and not module:
         return "sanitizer"
@@ -311,7 +270,7 @@ def role(name, module="", path=""):
         return "helper"
     if _ENTRY.fullmatch(name):
         return "entry"
-    if bare.startswith(_HELPERS) and not _is_driver(path):
+    if start in _HELPERS and bare.startswith(_HELPERS[start]) and not _is_driver(path):
         return "helper"
     return ""
 
