@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 /*
- * compare.c - operands of comparisons that failed: what the engine puts into the next inputs.
+ * compare.c - operands of failed comparisons, which the engine puts into the next inputs.
  *
- * A table of the mailbox keeps some of the newest ones. Its slot is a hash of the operands, so a loop that compares the
- * same again takes one slot. An engine that follows each place from one input to the next has them in a log instead, in
- * their order. Operands of 1 and 2 bytes are found soon without help, and are left out.
+ * A table in the mailbox keeps the newest ones. A slot is a hash of the operands, so a loop that repeats a comparison
+ * takes one slot. An engine that follows each place from one input to the next gets them in order in a log instead.
+ * Operands of 1 and 2 bytes are soon found without help, and are left out.
  */
 #include "internal.h"
 
-/* What the compilers call; const_: the first operand is a constant (Clang). */
+/* Called by compiled code. const_: the first operand is a constant (Clang). */
 void __sanitizer_cov_trace_cmp1(uint8_t a, uint8_t b);
 void __sanitizer_cov_trace_cmp2(uint16_t a, uint16_t b);
 void __sanitizer_cov_trace_cmp4(uint32_t a, uint32_t b);
@@ -18,7 +18,7 @@ void __sanitizer_cov_trace_const_cmp2(uint16_t a, uint16_t b);
 void __sanitizer_cov_trace_const_cmp4(uint32_t a, uint32_t b);
 void __sanitizer_cov_trace_const_cmp8(uint64_t a, uint64_t b);
 void __sanitizer_cov_trace_switch(uint64_t value, const uint64_t *cases);
-/* GCC: operands in floating point registers, which nobody reads. */
+/* GCC: operands in floating point registers, which are not used. */
 void __sanitizer_cov_trace_cmpf(void);
 void __sanitizer_cov_trace_cmpd(void);
 
@@ -28,7 +28,7 @@ struct __attribute__((packed, may_alias)) word {
 
 #define PLACES 1024
 
-/* How many comparisons of a place, found by its hash value, the log has. */
+/* How many comparisons of a place, found by its hash, are in the log. */
 static struct {
 	uint32_t input, count;
 } places[PLACES];
@@ -38,7 +38,7 @@ static inline uint32_t hash_of(uint64_t number)
 	return (uint32_t)(number * 0x9e3779b97f4a7c15ULL >> 32);
 }
 
-/* Return: the next entry of the log; NULL if there is no room for it. */
+/* Return: the next entry of the log; NULL if it is full. */
 static __attribute__((__noinline__)) struct kasan_fuzz_cmp *
 log_entry(struct kasan_fuzz_mailbox *box, uint64_t place)
 {
@@ -163,7 +163,7 @@ void __sanitizer_cov_trace_const_cmp8(uint64_t a, uint64_t b)
 	integers(__builtin_return_address(0), a, b, sizeof(a));
 }
 
-/* @cases: their number, the bits of the value, and the cases themselves. Each case is a place of its own. */
+/* @cases: their number, the bits of the value, and then the cases, each of which is a place of its own. */
 void __sanitizer_cov_trace_switch(uint64_t value, const uint64_t *cases)
 {
 	const uint64_t count = cases[0], bits = cases[1];

@@ -2,12 +2,12 @@
 /*
  * counters.c - coverage: what compilers call or count for -fsanitize-coverage=.
  *
- * Inline counters lie in arrays of the program; they are cleared before the target and copied behind it. Those of the
- * two ways with calls lie in the mailbox, where the host clears them.
+ * Inline counters lie in arrays of the program, which are cleared before the target runs and copied after it. Counters
+ * of the two ways with calls lie in the mailbox, where the host clears them.
  */
 #include "internal.h"
 
-/* Arrays of inline counters: one for a program, one more for each module that is linked apart. */
+/* Arrays of inline counters: one for the program, and one for each module that is linked separately. */
 #define ARRAYS 16
 
 struct array {
@@ -17,10 +17,10 @@ struct array {
 
 static struct array arrays[ARRAYS];
 static unsigned int nr_arrays;
-/* Numbers that guards got so far. */
+/* How many numbers guards have been given. */
 static uint32_t nr_guards;
 
-/* What the compilers call. */
+/* Called by compiled code. */
 void __sanitizer_cov_8bit_counters_init(uint8_t *start, uint8_t *stop);
 void __sanitizer_cov_pcs_init(const uintptr_t *start, const uintptr_t *stop);
 void __sanitizer_cov_trace_pc_guard_init(uint32_t *start, uint32_t *stop);
@@ -55,7 +55,7 @@ void __sanitizer_cov_trace_pc_guard_init(uint32_t *start, uint32_t *stop)
 
 static inline void count(uint8_t *counter)
 {
-	/* It stays at its end: libFuzzer asks for 128 and more, and 0 would mean never. */
+	/* It stops at its maximum: libFuzzer wants 128 and more, and 0 would mean never. */
 	if (*counter != UINT8_MAX)
 		(*counter)++;
 }
@@ -65,12 +65,12 @@ void __sanitizer_cov_trace_pc_guard(uint32_t *guard)
 	struct kasan_fuzz_mailbox *box = fuzz_counting();
 	const uint32_t number = *guard;
 
-	/* Bugs of the target may have overwritten the guard. */
+	/* A bug of the target may have overwritten the guard. */
 	if (box && number - 1 < nr_guards)
 		count(&box->counters[number - 1]);
 }
 
-/* GCC gives no number. The place and the one before it are an edge; its hash value is the number. */
+/* GCC gives no number. The hash of this place and the one before, an edge, serves as one. */
 void __sanitizer_cov_trace_pc(void)
 {
 	const uint32_t place =
@@ -90,7 +90,7 @@ struct __attribute__((packed, may_alias)) word {
 	uint64_t value;
 };
 #define WORDS 4
-/* Keeps compilers from turning a loop into a call of memset() or memcpy(), which would be a checked one. */
+/* Keeps compilers from turning a loop into a call of the checked memset() or memcpy(). */
 #define NO_LIBRARY_CALL() __asm__ volatile("" ::: "memory")
 
 static void clear(uint8_t *to, size_t size)

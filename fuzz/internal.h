@@ -9,13 +9,14 @@
 #include KASAN_PORT_INLINE_H
 #endif
 
-/* Bytes of stack below the loop that belong to the same task, where the port cannot tell. */
+/* How many bytes of stack below the loop belong to the same task, if the port cannot tell. */
 #ifndef CONFIG_KASAN_FUZZ_STACK
 #define CONFIG_KASAN_FUZZ_STACK (64UL << 10)
 #endif
 
-/** struct kasan_fuzz_state - @box: NULL while no target runs, so that one test is enough for most callers. @stack: where
- *  the loop's stack begins, or its own frame; @input: the number of the input; @last: of trace-pc. */
+/** struct kasan_fuzz_state - @box: NULL while no target runs, so that one test is enough for most callers. @stack:
+ *  where the loop's stack begins, or its own frame. @input: the number of the input. @last: the last place of trace-pc.
+ *  */
 struct kasan_fuzz_state {
 	struct kasan_fuzz_mailbox *box;
 	uintptr_t stack;
@@ -25,7 +26,7 @@ struct kasan_fuzz_state {
 
 extern struct kasan_fuzz_state kasan_fuzz_state;
 
-/* Return: what names the running task; the same in all its calls, and 0 in an interrupt if the port can tell. */
+/* Return: a number for the running task, the same in all its calls; 0 in an interrupt if the port can tell. */
 static inline uintptr_t fuzz_own_stack(void)
 {
 	const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
@@ -38,7 +39,7 @@ static inline uintptr_t fuzz_own_stack(void)
 #endif
 }
 
-/* Return: the mailbox, if the target's own task runs and no interrupt does; else NULL. */
+/* Return: the mailbox if the target's own task runs, and no interrupt; else NULL. */
 static inline struct kasan_fuzz_mailbox *fuzz_counting(void)
 {
 	struct kasan_fuzz_mailbox *box = kasan_fuzz_state.box;
@@ -52,7 +53,8 @@ static inline struct kasan_fuzz_mailbox *fuzz_counting(void)
 #endif
 }
 
-/* fuzz_counters_begin() - before the target runs. fuzz_counters_end() - after it: the counters are in @box. */
+/* fuzz_counters_begin() is called before the target runs, and fuzz_counters_end() after it, to put the counters into
+ * @box. */
 void fuzz_counters_begin(void);
 void fuzz_counters_end(struct kasan_fuzz_mailbox *box);
 

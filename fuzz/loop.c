@@ -2,18 +2,18 @@
 /*
  * loop.c - takes inputs from the mailbox, calls the target, and leaves coverage and verdict there.
  *
- * One side writes a word, the other one polls it. The host may change every byte at any time, so each number is read
- * once and checked.
+ * One side writes a word, the other polls it. The host may change any byte at any time, so each number is read once and
+ * checked.
  */
 #include "internal.h"
 
 #define LOAD(word)	   __atomic_load_n(&(word), __ATOMIC_ACQUIRE)
 #define STORE(word, value) __atomic_store_n(&(word), (value), __ATOMIC_RELEASE)
-/* A store must be visible before the next load: both sides write one word and then read the other's. */
+/* A store must be visible before the next load, because both sides write one word and then read the other's. */
 #define BARRIER() __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
 struct kasan_fuzz_state kasan_fuzz_state;
-/* The loop's mailbox from its first input on, also while no target runs. */
+/* The loop's mailbox from its first input on, even while no target runs. */
 static struct kasan_fuzz_mailbox *mailbox;
 
 void kasan_fuzz_reported(bool changes)
@@ -35,7 +35,8 @@ static uint32_t next_input(struct kasan_fuzz_mailbox *box, uint32_t before)
 
 	while ((posted = LOAD(box->posted)) == before || !posted) {
 		if (!sleep && rounds++ >= LOAD(box->spin)) {
-			/* The host looks at this word behind its post, and wakes. So look once more in between. */
+			/* The host looks at this word after it has posted, and wakes us. So look once more in
+			 * between. */
 			STORE(box->guest_sleeps, 1);
 			BARRIER();
 			sleep = true;

@@ -40,9 +40,9 @@ set(REDZONE_RUNTIME_SOURCES
   report/check.c
   report/classify.c
   report/describe.c
-  report/describe_frame.c
   report/describe_stack.c
   report/describe_tags.c
+  report/hw_frame.c
   report/ignore.c
   report/lifecycle.c
   report/notice.c

@@ -2,9 +2,9 @@
 /*
  * config.h - the CONFIG_KASAN_* options and their consistency checks.
  *
- * Options come from the compiler's command line (-DCONFIG_KASAN_GENERIC=1) or from a header that
- * the port names with -DKASAN_PORT_CONFIG_H='"my_kasan_config.h"'. With no mode selected,
- * <kasan/kasan.h> turns every hook into an empty inline function.
+ * Options come from the compiler's command line (-DCONFIG_KASAN_GENERIC=1) or from a header that the port names with
+ * -DKASAN_PORT_CONFIG_H='"my_kasan_config.h"'. With no mode selected, <kasan/kasan.h> turns every hook into an empty
+ * inline function.
  *
  * This header holds preprocessor lines only, so that assembly files can include it too.
  */
@@ -31,10 +31,8 @@
 #define KASAN_SHADOW_SCALE_SHIFT 3
 #endif
 
-/*
- * CONFIG_KASAN_TAGS - defined in both tag-based modes. A pointer carries a tag in its top byte, and each 16
- * bytes of memory have a tag, in a shadow byte (SW_TAGS) or in the CPU (HW_TAGS).
- */
+/* CONFIG_KASAN_TAGS - defined in both tag-based modes. A pointer carries a tag in its top byte, and each 16 bytes of
+ * memory have a tag, in a shadow byte (SW_TAGS) or in the CPU (HW_TAGS). */
 #if defined(CONFIG_KASAN_SW_TAGS) || defined(CONFIG_KASAN_HW_TAGS)
 #define CONFIG_KASAN	  1
 #define CONFIG_KASAN_TAGS 1
@@ -45,11 +43,9 @@
 #define KASAN_TAG_INVALID 0xFE /* tag of free memory: matches only the pointer tag above */
 #define KASAN_TAG_MAX	  0xFD
 #ifdef CONFIG_KASAN_HW_TAGS
-/*
- * The CPU compares the lower four bits; the upper four are those of a kernel address. Memory that was never
- * handed out still has the tag 0 from reset, so no pointer gets the tag 0. No pointer gets 1 either,
- * because there must be as many odd tags as even ones.
- */
+/* The CPU compares the lower four bits; the upper four are those of a kernel address. Memory that was never handed out
+ * still has the tag 0 from reset, so no pointer gets the tag 0. No pointer gets 1 either, because there must be as many
+ * odd tags as even ones. */
 #define KASAN_TAG_MIN 0xF2
 #else
 /* A shadow byte below 16 says how many bytes of the granule are accessible: see docs/internals/tag-modes.md. */
@@ -138,13 +134,11 @@
 #endif
 #endif
 
-/*
- * CONFIG_KASAN_SHADOW_FAULTS - full layout: outline checks load the shadow of any address without testing
- * whether it has shadow, as inline checks do. This saves a range test in the hottest code. When a shadow
- * load inside [__kasan_access_start, __kasan_access_end) faults, the port's fault handler must give it the
- * value "no byte is accessible" and continue after it; the runtime's slow path does the rest. The code is
- * in the sections .text.kasan_access*; the linker script puts the two symbols around them.
- */
+/* CONFIG_KASAN_SHADOW_FAULTS - full layout: outline checks load the shadow of any address without testing whether it
+ * has shadow, as inline checks do. This saves a range test in the hottest code. When a shadow load inside
+ * [__kasan_access_start, __kasan_access_end) faults, the port's fault handler must give it the value "no byte is
+ * accessible" and continue after it; the runtime's slow path does the rest. The code is in the sections
+ * .text.kasan_access*; the linker script puts the two symbols around them. */
 #if defined(CONFIG_KASAN_SHADOW_FAULTS) && !defined(CONFIG_KASAN_SHADOW_FULL)
 #error "KASAN: CONFIG_KASAN_SHADOW_FAULTS is for the full layout"
 #endif
@@ -156,10 +150,8 @@
 #define CONFIG_KASAN_NR_CPUS 1
 #endif
 
-/*
- * Number of reports that can wait while another one is printed, about 1 KiB each: bugs inside that report,
- * and bugs of CPUs that hold something the reporting CPU waits for. Further ones are only counted.
- */
+/* Number of reports that can wait while another one is printed, about 1 KiB each: bugs inside that report, and bugs of
+ * CPUs that hold something the reporting CPU waits for. Further ones are only counted. */
 #ifndef CONFIG_KASAN_WAITING_REPORTS
 #define CONFIG_KASAN_WAITING_REPORTS (CONFIG_KASAN_NR_CPUS + 3)
 #endif
@@ -167,11 +159,9 @@
 #error "KASAN: CONFIG_KASAN_WAITING_REPORTS must be at least 0"
 #endif
 
-/*
- * Number of places of bugs that the runtime remembers, 56 bytes each, 28 on 32-bit systems. The next report
- * of a known place is a single line (kasan.repeat=brief). When there are more, the runtime forgets the
- * place that was quiet for the longest time.
- */
+/* Number of places of bugs that the runtime remembers, 56 bytes each, 28 on 32-bit systems. The next report of a known
+ * place is a single line (kasan.repeat=brief). When there are more, the runtime forgets the place that was quiet for
+ * the longest time. */
 #ifndef CONFIG_KASAN_REPEAT_PLACES
 #define CONFIG_KASAN_REPEAT_PLACES 64
 #endif
@@ -189,19 +179,17 @@
 #define CONFIG_KASAN_STACK_DEPTH 48
 #endif
 
-/*
- * Bytes the stack depot may grow to, 2 KiB or more. The boot parameter kasan.depot_size= changes it, unless it is below
+/* Bytes the stack depot may grow to, 2 KiB or more. The boot parameter kasan.depot_size= changes it, unless it is below
  * 1 MiB: such a depot has small blocks, and cannot grow beyond its size. Others take 64 KiB at a time from
- * kasan_port_alloc(). For the largest size the runtime has one pointer per block: 16 KiB on 64-bit targets.
- */
+ * kasan_port_alloc(). For the largest size the runtime has one pointer per block: 16 KiB on 64-bit targets. */
 #ifndef CONFIG_KASAN_DEPOT_SIZE
 #define CONFIG_KASAN_DEPOT_SIZE (8UL << 20)
 #endif
 #if (CONFIG_KASAN_DEPOT_SIZE) < 2048
 #error "KASAN: CONFIG_KASAN_DEPOT_SIZE is less than 2 KiB"
 #endif
-/* Bytes that the depot takes at a time; mebibytes that kasan.depot_size= allows, a plain number, because it becomes part of
- * a string. */
+/* Bytes that the depot takes at a time; mebibytes that kasan.depot_size= allows, a plain number, because it becomes
+ * part of a string. */
 #if (CONFIG_KASAN_DEPOT_SIZE) < 1048576
 #define KASAN_DEPOT_IS_SMALL 1
 #define KASAN_DEPOT_BLOCK    CONFIG_KASAN_PAGE_SIZE
@@ -236,11 +224,9 @@
 #define CONFIG_KASAN_NULL_LIMIT 4096UL
 #endif
 
-/*
- * Windowed layout: checks refuse this many bytes from address 0 on, unless a window covers them. On Cortex-M nothing else
- * stops a null pointer, because readable flash or an alias of it lies at 0. The first KiB holds vectors, which only the
- * processor reads. Set it to 0 if instrumented code reads there.
- */
+/* Windowed layout: checks refuse this many bytes from address 0 on, unless a window covers them. On Cortex-M nothing
+ * else stops a null pointer, because readable flash or an alias of it lies at 0. The first KiB holds vectors, which
+ * only the processor reads. Set it to 0 if instrumented code reads there. */
 #ifndef CONFIG_KASAN_NULL_CHECK
 #if defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
 #define CONFIG_KASAN_NULL_CHECK 1024UL
@@ -254,11 +240,9 @@
 #define CONFIG_KASAN_STACK_GUARD 256UL
 #endif
 
-/*
- * Set 0 if code is compiled without stack instrumentation (asan-stack=0). With stack instrumentation the
- * first window must cover the image, and this is checked at the start. Stacks outside the image may lie in
- * other windows, whose shadow must then have the first window's offset.
- */
+/* Set 0 if code is compiled without stack instrumentation (asan-stack=0). With stack instrumentation the first window
+ * must cover the image, and this is checked at the start. Stacks outside the image may lie in other windows, whose
+ * shadow must then have the first window's offset. */
 #ifndef CONFIG_KASAN_STACK
 #ifdef CONFIG_KASAN_HW_TAGS
 /* The CPU checks only memory that was tagged, and no compiler tags the stack. */
@@ -274,11 +258,10 @@
  * CONFIG_KASAN_SLAB=0            slab and page allocators' hooks, their objects in reports, and areas of
  *                                kasan_port_find_area(); simple heaps stay
  * CONFIG_KASAN_GLOBALS=0         the names of globals; with code that is compiled without their redzones
- * CONFIG_KASAN_STACK_OBJECTS=0   the names of stack variables; overflows are still reported
- * CONFIG_KASAN_BUG_TYPES=0       what kind of bad access it is: the title says invalid-access
- * CONFIG_KASAN_WAITING_REPORTS=0 bugs that are found inside of reports: they are counted only
- * CONFIG_KASAN_IGNORE=0          kasan.ignore=
- * CONFIG_KASAN_START_CHECKS=0    the checks of kasan_window_add() and kasan_check_offset(), when the numbers are right
+ * CONFIG_KASAN_STACK_OBJECTS=0   the names of stack variables; overflows are still reported CONFIG_KASAN_BUG_TYPES=0
+ * what kind of bad access it is: the title says invalid-access CONFIG_KASAN_WAITING_REPORTS=0 bugs that are found
+ * inside of reports: they are counted only CONFIG_KASAN_IGNORE=0          kasan.ignore= CONFIG_KASAN_START_CHECKS=0
+ * the checks of kasan_window_add() and kasan_check_offset(), when the numbers are right
  */
 #if defined(CONFIG_KASAN_SHADOW_COMPACT) && !defined(CONFIG_KASAN_SLAB)
 #define CONFIG_KASAN_SLAB 0
@@ -317,10 +300,8 @@
 #define CONFIG_KASAN_MULTI_SHOT 0
 #endif
 
-/*
- * CONFIG_KASAN_EXTRA_INFO: allocation and free tracks also hold the CPU and the time, and reports print
- * them. A track takes 8 bytes more, so slots and chunks grow. Not defined by default.
- */
+/* CONFIG_KASAN_EXTRA_INFO: allocation and free tracks also hold the CPU and the time, and reports print them. A track
+ * takes 8 bytes more, so slots and chunks grow. Not defined by default. */
 
 #endif /* CONFIG_KASAN */
 #endif /* KASAN_CONFIG_H */

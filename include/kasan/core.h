@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * core.h - life cycle, options, shadow and explicit checks: the part of <kasan/kasan.h> that every port needs.
- */
+/* core.h - life cycle, options, shadow and explicit checks: the part of <kasan/kasan.h> that every port needs. */
 #ifndef KASAN_CORE_H
 #define KASAN_CORE_H
 
@@ -16,8 +14,7 @@ extern "C" {
 
 /**
  * kasan_init() - start reporting
- * @memory: bytes of memory under management; the quarantine's bound is 1/32 of it
- *	(CONFIG_KASAN_QUARANTINE_SHIFT).
+ * @memory: bytes of memory under management; the quarantine's bound is 1/32 of it (CONFIG_KASAN_QUARANTINE_SHIFT).
  *
  * Call once, on the boot CPU, after real shadow is in place. Until then a failed check is ignored.
  */
@@ -29,9 +26,9 @@ KASAN_HOOK bool kasan_enabled(void) KASAN_OFF(return false);
 /**
  * kasan_on() - Return: false if kasan=off was given before kasan_init()
  *
- * After kasan=off the hooks of slabs, pages, vmalloc areas and pools return at once, as in a kernel without
- * KASAN, and allocators need no redzones and no room for metadata. The answer does not change after
- * kasan_init(), so it may decide how memory is laid out.
+ * After kasan=off the hooks of slabs, pages, vmalloc areas and pools return at once, as in a kernel without KASAN, and
+ * allocators need no redzones and no room for metadata. The answer does not change after kasan_init(), so it may decide
+ * how memory is laid out.
  */
 #ifdef CONFIG_KASAN
 extern bool kasan_hooks_off;
@@ -57,18 +54,17 @@ static inline bool kasan_on(void)
  * @name: "kasan.fault", "kasan_multi_shot", "kasan.stacktrace", ...
  * @value: its text; NULL if the parameter came without "=".
  *
- * Every build knows the parameters of every mode. "kasan=off" before kasan_init() cannot be undone: see
- * kasan_on().
+ * Every build knows the parameters of every mode. "kasan=off" before kasan_init() cannot be undone: see kasan_on().
  *
  * Return: 0; KASAN_OPTION_NO_EFFECT: name and value are right, but the option is for another mode;
- * KASAN_OPTION_UNKNOWN: no option has this name; KASAN_OPTION_INVALID: the value was not accepted, and the
- * option keeps the one it had (kasan_option_values() says what is accepted).
+ * KASAN_OPTION_UNKNOWN: no option has this name; KASAN_OPTION_INVALID: the value was not accepted, and the option keeps
+ * the one it had (kasan_option_values() says what is accepted).
  */
 KASAN_HOOK int kasan_option(const char *name, const char *value)
 	KASAN_OFF(return KASAN_OPTION_UNKNOWN);
 
-/** kasan_option_values() - Return: the values that option @name accepts as text, "report|panic"; NULL if no
- *  option has this name. */
+/** kasan_option_values() - Return: the values that option @name accepts as text, "report|panic"; NULL if no option has
+ *  this name. */
 KASAN_HOOK const char *kasan_option_values(const char *name) KASAN_OFF(return NULL);
 
 /**
@@ -87,21 +83,19 @@ KASAN_HOOK const struct kasan_option_doc *kasan_options(size_t *count)
 /* --- Shadow --- */
 
 #ifdef CONFIG_KASAN_TAGS
-/* All memory that no pointer may touch has this one tag, whatever the reason: reports find the reason by
- * other means. */
+/* All memory that no pointer may access has this one tag, whatever the reason; reports find the reason in other
+ * ways. */
 #define KASAN_PAGE_FREE		KASAN_TAG_INVALID
 #define KASAN_PAGE_REDZONE	KASAN_TAG_INVALID
 #define KASAN_SLAB_REDZONE	KASAN_TAG_INVALID
 #define KASAN_SLAB_FREE		KASAN_TAG_INVALID
 #define KASAN_VMALLOC_INVALID	KASAN_TAG_INVALID
 #define KASAN_HEAP_LEFT_REDZONE KASAN_TAG_INVALID
-/* A program's own poison inside of an object: the tag of memory without tags, which no pointer to an object has. */
+/* A program's own poison inside an object: the tag of memory without tags, which no pointer to an object has. */
 #define KASAN_USER_POISON KASAN_TAG_KERNEL
 #else
-/*
- * Values of Generic mode. 00: all 8 bytes of the granule are accessible; 01..07: the first N; negative: none,
- * and why. The compilers' ABI names or writes F1-F3, F8, CA and CB; the other values are customary.
- */
+/* Values of Generic mode. 00: all 8 bytes of the granule are accessible; 01..07: the first N; negative: none, and why.
+ * The compilers' ABI names or writes F1-F3, F8, CA and CB; the other values are customary. */
 #define KASAN_PAGE_FREE		0xFF /* page given back to the page allocator */
 #define KASAN_PAGE_REDZONE	0xFE /* after a large allocation, up to the end of its pages */
 #define KASAN_SLAB_REDZONE	0xFC /* slab memory that no object owns */
@@ -126,29 +120,29 @@ KASAN_HOOK const struct kasan_option_doc *kasan_options(size_t *count)
  * @size: bytes, a multiple of 8.
  * @shadow: @size / 8 bytes, outside the range; zeroed here.
  *
- * Inline checks and stack instrumentation use the first window: its shadow must lie at
- * (start >> 3) + CONFIG_KASAN_SHADOW_OFFSET where that is defined.
+ * Inline checks and stack instrumentation use the first window: its shadow must lie at (start >> 3) +
+ * CONFIG_KASAN_SHADOW_OFFSET where that is defined.
  *
- * May be called at any time, also after kasan_init() and while other CPUs run, for memory that is not in use yet: a second
- * mapping, a region found late. Calls must not overlap.
+ * May be called at any time, also after kasan_init() and while other CPUs run, for memory that is not in use yet: a
+ * second mapping, a region found late. Calls must not overlap.
  *
  * Return: NULL, or a message that says what is wrong and which number would be right.
  */
 KASAN_HOOK const char *kasan_window_add(uintptr_t start, size_t size, void *shadow)
 	KASAN_OFF(return NULL);
 
-/** kasan_window_shadow() - where must the shadow of a further window at @start lie, so that compiled code finds it:
- *  instrumented stacks and globals, inline checks? @start: aligned to 8. Call it once the first window was added. Return:
- *  the address; map memory there before kasan_window_add(). */
+/** kasan_window_shadow() - where the shadow of a further window at @start must lie, so that instrumented stacks,
+ *  globals and inline checks find it. @start: aligned to 8. Call it after the first window was added. Return: the
+ *  address; map memory there before kasan_window_add(). */
 KASAN_HOOK void *kasan_window_shadow(uintptr_t start) KASAN_OFF(return (void *)start);
 
 /**
  * kasan_check_stack() - can instrumented code run on the stack [@low, @high)?
  *
- * For stacks outside of the image: in another window, at another mapping. kasan_check_offset() tests only the stack that it
- * is called on.
+ * For stacks outside the image: in another window, or at another mapping. kasan_check_offset() tests only the stack
+ * that it is called on.
  *
- * Return: NULL; or what is wrong, and the number that would be right: the stack has no shadow, or its window has its shadow
+ * Return: NULL, or what is wrong and which number would be right: the stack has no shadow, or its window has its shadow
  * where compiled code does not look.
  */
 KASAN_HOOK const char *kasan_check_stack(const void *low, const void *high) KASAN_OFF(return NULL);
@@ -157,13 +151,12 @@ KASAN_HOOK const char *kasan_check_stack(const void *low, const void *high) KASA
 /**
  * kasan_check_offset() - does instrumented code see the shadow where the runtime keeps it?
  *
- * Call it from an instrumented file once shadow is in place (after kasan_window_add()), and stop with
- * its message if there is one: without this call a wrong offset shows only as strange behaviour.
- * CONFIG_KASAN_STACK=0 leaves out the part that needs stack instrumentation. In the tag-based modes the
- * first tagged access that is refused proves the same.
+ * Call it from an instrumented file once shadow is in place (after kasan_window_add()), and stop with its message if
+ * there is one: without this call a wrong offset shows only as strange behaviour. CONFIG_KASAN_STACK=0 leaves out the
+ * part that needs stack instrumentation. In the tag-based modes the first tagged access that is refused proves the
+ * same.
  *
- * Return: NULL if all is well or the caller is not instrumented; else what is wrong and which number
- * would be right.
+ * Return: NULL if all is well or the caller is not instrumented; else what is wrong and which number would be right.
  */
 #ifdef CONFIG_KASAN_GENERIC
 #ifdef __SANITIZE_ADDRESS__
@@ -196,31 +189,31 @@ static __attribute__((__noinline__, __unused__)) const char *kasan_check_offset(
 #endif
 }
 
-/** kasan_shadow_of() - Return: address of the shadow byte of @addr, NULL if it has none (with
- *  CONFIG_KASAN_HW_TAGS: always). */
+/** kasan_shadow_of() - Return: address of the shadow byte of @addr, NULL if it has none (with CONFIG_KASAN_HW_TAGS:
+ *  always). */
 KASAN_HOOK uint8_t *kasan_shadow_of(const void *addr) KASAN_OFF(return NULL);
 
-/** kasan_memory_state() - read the state of the granule at @addr that a report would print: its shadow byte or
- *  its memory tag. @state: filled. Return: false if it has none. */
+/** kasan_memory_state() - read the state of the granule at @addr that a report would print: its shadow byte or its
+ *  memory tag. @state: filled. Return: false if it has none. */
 KASAN_HOOK bool kasan_memory_state(const void *addr, uint8_t *state) KASAN_OFF(return false);
 
-/** kasan_shadow_fault_to_access() - full layout: find the memory address whose shadow lies at @shadow. For
- *  fault handlers: an inline check of a wild pointer faults on the shadow load.
- *  Return: false if @shadow is below the shadow of address 0. */
+/** kasan_shadow_fault_to_access() - full layout: find the memory address whose shadow lies at @shadow. For fault
+ *  handlers: an inline check of a wild pointer faults on the shadow load. Return: false if @shadow is below the shadow
+ *  of address 0. */
 KASAN_HOOK bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)
 	KASAN_OFF(return false);
 
-/** kasan_poison() - make [@addr, @addr + @size) inaccessible. @addr, @size: aligned to a granule; the whole
- *  range must have shadow. @value: KASAN_* above; in tag modes the tag that the memory gets. */
+/** kasan_poison() - make [@addr, @addr + @size) inaccessible. @addr, @size: aligned to a granule; the whole range must
+ *  have shadow. @value: KASAN_* above; in tag modes the tag that the memory gets. */
 KASAN_HOOK void kasan_poison(const void *addr, size_t size, uint8_t value) KASAN_OFF();
 
-/** kasan_unpoison() - make [@addr, @addr + @size) accessible to the byte: the rest of the last
- *  granule becomes inaccessible. @addr: aligned to a granule. In tag modes the memory becomes accessible to
- *  pointers with @addr's tag; with CONFIG_KASAN_HW_TAGS up to the end of the granule. */
+/** kasan_unpoison() - make [@addr, @addr + @size) accessible to the byte: the rest of the last granule becomes
+ *  inaccessible. @addr: aligned to a granule. In tag modes the memory becomes accessible to pointers with @addr's tag;
+ *  with CONFIG_KASAN_HW_TAGS up to the end of the granule. */
 KASAN_HOOK void kasan_unpoison(const void *addr, size_t size) KASAN_OFF();
 
-/** kasan_poison_tail() - poison the memory after an object inside [@addr, @addr + @span): the first
- *  @size bytes stay (or become) accessible, the rest gets @value. @addr, @span: aligned to a granule. */
+/** kasan_poison_tail() - poison the memory after an object inside [@addr, @addr + @span): the first @size bytes stay
+ *  (or become) accessible, the rest gets @value. @addr, @span: aligned to a granule. */
 KASAN_HOOK void kasan_poison_tail(const void *addr, size_t size, size_t span, uint8_t value)
 	KASAN_OFF();
 
@@ -241,10 +234,9 @@ KASAN_HOOK bool kasan_byte_accessible(const void *addr) KASAN_OFF(return true);
 /**
  * kasan_disable_current(), kasan_enable_current() - do not report bugs of the running task in between
  *
- * Its bad accesses and frees still take place. Pairs nest, and the task may sleep, be preempted and move to
- * another CPU. Bugs of other tasks and of interrupt handlers are still reported, including those in work
- * that this task starts. Without kasan_port_task_depth() the silence belongs to the CPU: do not let it
- * schedule in between.
+ * Its bad accesses and frees still take place. Pairs nest, and the task may sleep, be preempted and move to another
+ * CPU. Bugs of other tasks and of interrupt handlers are still reported, including those in work that this task starts.
+ * Without kasan_port_task_depth() the silence belongs to the CPU: do not let it schedule in between.
  */
 KASAN_HOOK void kasan_disable_current(void) KASAN_OFF();
 KASAN_HOOK void kasan_enable_current(void) KASAN_OFF();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fuzz.h - a fuzzing engine on the host drives a function inside the system: the mailbox that both share, and
- * what the system's port supplies.
+ * fuzz.h - a fuzzing engine on the host drives a function inside the system: the mailbox that both share, and what the
+ * system's port supplies.
  *
  * The mailbox is RAM of the guest that an emulator shares with the host. No device and no driver takes part: each side
- * polls words of the other one, and sleeps only after a long wait. Host programs include this header too.
- * All numbers are little-endian. Neither side trusts the other: the host checks every number that it reads.
+ * polls words of the other one, and sleeps only after a long wait. Host programs include this header too. All numbers
+ * are little-endian. Neither side trusts the other: the host checks every number that it reads.
  *
  * Coverage comes from the compiler, for the target's files only:
  *
@@ -52,9 +52,9 @@ extern "C" {
 #define KASAN_FUZZ_COMPARE_NEWEST 0
 #define KASAN_FUZZ_COMPARE_LOG	  1
 
-/** struct kasan_fuzz_cmp - two operands of a comparison that were not the same
- *  @input: the number of the input that made it; other numbers are older. @size: bytes of each operand. @memory: 1 if
- *  the operands are text or memory, 0 if they are integers in the order of bytes of the machine. */
+/** struct kasan_fuzz_cmp - two operands of a comparison that were not the same @input: the number of the input that
+ *  made it; other numbers are older. @size: bytes of each operand. @memory: 1 if the operands are text or memory, 0 if
+ *  they are integers in the order of bytes of the machine. */
 struct kasan_fuzz_cmp {
 	uint32_t input;
 	uint16_t size;
@@ -72,22 +72,22 @@ struct kasan_fuzz_logged {
 /**
  * struct kasan_fuzz_mailbox - what the guest and the host share; aligned to 64 bytes
  * @magic, @version, @size: KASAN_FUZZ_MAGIC (written last, when the loop begins), KASAN_FUZZ_VERSION, bytes of this
- *	structure.
+ * structure.
  * @counters_used: how many of @counters have a meaning.
  * @posted: the host's: number of the newest input, from 1 on. Written after @input_size and @input.
  * @host_sleeps: the host's: it sleeps, and wants to be woken.
  * @spin: the host's: how often the guest looks for the next input before it sleeps.
  * @leaks: the host's: KASAN_FUZZ_LEAKS_*; a port that cannot tell leaves @left as it is.
  * @compare: the host's: KASAN_FUZZ_COMPARE_*.
- * @reports_all: the host's: not 0: it looks for one bug, and runs similar inputs in one boot. A port that leaves reports
- *	out because there were others before prints them now, for each input.
+ * @reports_all: the host's: not 0: it looks for one bug, and runs similar inputs in one boot. A port that leaves
+ * reports out because there were others before prints them now, for each input.
  * @done: the guest's: number of the input that it has finished. Written after all that belongs to the input.
  * @taken: the guest's: number of the input that it works on.
  * @guest_sleeps: the guest's: it sleeps, and wants to be woken.
  * @reports: the guest's: KASAN reports since the boot.
  * @reports_bad: the guest's: those of them after which memory may have changed: a write, or a free.
  * @left: the guest's: objects that the input left over; fewer than before is negative. @left_bytes: of them, if they
- *	were looked for.
+ * were looked for.
  * @result: the guest's: the target's result. libFuzzer leaves inputs with -1 out of the corpus.
  * @boot_again: the guest's: not 0: it wants a boot before the next input. That is not a finding.
  * @logged: the guest's: how many entries @log has.
@@ -126,8 +126,8 @@ struct kasan_fuzz_mailbox {
 	uint8_t input[KASAN_FUZZ_INPUT_MAX];
 };
 
-/** kasan_fuzz_target_fn - libFuzzer's LLVMFuzzerTestOneInput(). @data: in the mailbox; a target whose reads past the end
- *  of the input must be seen copies it to an object of @size bytes first. */
+/** kasan_fuzz_target_fn - libFuzzer's LLVMFuzzerTestOneInput(). @data: in the mailbox; a target whose reads past the
+ *  end of the input must be seen copies it to an object of @size bytes first. */
 typedef int (*kasan_fuzz_target_fn)(const uint8_t *data, size_t size);
 
 /**
@@ -148,8 +148,8 @@ void kasan_fuzz_reported(bool changes);
 bool kasan_fuzz_wants_compare(void);
 
 /** kasan_fuzz_compare() - the target compares memory: for the system's memcmp(), strcmp() and their like, whose
- *  operands no compiler shows. @place: the code that called them: their __builtin_return_address(0). @size: bytes of both.
- *  Any context; counts only in the loop's own task. */
+ *  operands no compiler shows. @place: the code that called them: their __builtin_return_address(0). @size: bytes of
+ *  both. Any context; counts only in the loop's own task. */
 void kasan_fuzz_compare(const void *place, const void *a, const void *b, size_t size);
 
 /* --- What the port supplies; nothing else is needed --- */
@@ -157,7 +157,7 @@ void kasan_fuzz_compare(const void *place, const void *a, const void *b, size_t 
 /**
  * kasan_port_fuzz_wait() - nothing is posted
  * @sleep: false: return at once, because the host answers within microseconds. True: sleep until the host wakes the
- *	guest, or for as long as the port likes. A port that cannot sleep returns at once.
+ * guest, or for as long as the port likes. A port that cannot sleep returns at once.
  *
  * Return: true to look again, false to end the loop.
  */

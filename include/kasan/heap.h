@@ -2,11 +2,11 @@
 /*
  * heap.h - simple heaps: allocators with a malloc()-like interface.
  *
- * In the tag-based modes an object has redzones and a tag of its own. The allocator gets pointers without tags,
- * so it may still use its own memory without tag faults.
+ * In the tag-based modes an object has redzones and a tag of its own. The allocator gets pointers without tags, so it
+ * may still use its own memory without tag faults.
  *
- * When KASAN is not compiled in (CONFIG_KASAN is unset), the object is the raw chunk, without redzones and with
- * the allocator's own alignment. If the heap has no @raw_size, two words before each object of kasan_heap_malloc(),
+ * When KASAN is not compiled in (CONFIG_KASAN is unset), the object is the raw chunk, without redzones and with the
+ * allocator's own alignment. If the heap has no @raw_size, two words before each object of kasan_heap_malloc(),
  * _calloc(), _memalign() and _realloc() hold its size.
  */
 #ifndef KASAN_HEAP_H
@@ -28,16 +28,16 @@ struct kasan_fifo {
  * struct kasan_heap - one heap under the runtime. All members may be zero except @name and @release
  *	(and @acquire if you call kasan_heap_malloc() or its relatives)
  * @name: for reports.
- * @redzone: bytes of redzone after an object, at least a granule (8 bytes of memory in Generic mode, 16 with tags);
- *	0 selects 16. The redzone before the object holds the runtime's header.
+ * @redzone: bytes of redzone after an object, at least a granule (8 bytes of memory in Generic mode, 16 with tags); 0
+ * selects 16. The redzone before the object holds the runtime's header.
  * @quarantine_max: bytes of freed chunks to keep in quarantine, so that uses after free are found; 0: none.
  * @release: gives a raw chunk back to the allocator; called with no runtime lock held. The chunk is still poisoned. An
- *	allocator that gives whole pages back to the system calls kasan_unpoison() for them first, so that accesses by
- *	their next owner are not reported.
+ * allocator that gives whole pages back to the system calls kasan_unpoison() for them first, so that accesses by their
+ * next owner are not reported.
  * @acquire: optional: takes @size bytes from the allocator, aligned to 8; returns NULL if no memory is left. Only
- *	kasan_heap_malloc() and its relatives call it. A misaligned chunk is released at once and the allocation fails.
+ * kasan_heap_malloc() and its relatives call it. A misaligned chunk is released at once and the allocation fails.
  * @raw_size: optional: usable bytes of a raw chunk. The runtime calls it only for early chunks (see
- *	kasan_heap_adopt()); in builds without KASAN, kasan_heap_realloc() and kasan_heap_size() call it for every chunk.
+ * kasan_heap_adopt()); in builds without KASAN, kasan_heap_realloc() and kasan_heap_size() call it for every chunk.
  */
 struct kasan_heap {
 	const char *name;
@@ -126,42 +126,40 @@ static inline void *kasan_heap_plain_alloc(struct kasan_heap *heap, size_t align
 
 /* --- Around an allocator of your own --- */
 
-/** kasan_heap_add() - register a heap, after its memory has shadow. Until then kasan_heap_malloc() and
- *  the others hand out and take back raw chunks, and the heap remembers their address range. A second call does
- *  nothing. */
+/** kasan_heap_add() - register a heap, after its memory has shadow. Until then kasan_heap_malloc() and the others hand
+ *  out and take back raw chunks, and the heap remembers their address range. A second call does nothing. */
 KASAN_HOOK void kasan_heap_add(struct kasan_heap *heap) KASAN_OFF();
 
 /**
  * kasan_heap_adopt() - declare the range of chunks handed out before the heap was hooked:
  *	[@start, @start + @size)
  *
- * For allocations that did not come through kasan_heap_malloc(). A heap has one range; a second call
- * extends it to cover both. A pointer in the range that has no runtime header is an early chunk:
- * kasan_heap_free() passes it to @heap->release. With @heap->raw_size it is also poisoned and held
- * back in the quarantine, a second free of it is reported, and it can be reallocated.
+ * For allocations that did not come through kasan_heap_malloc(). A heap has one range; a second call extends it to
+ * cover both. A pointer in the range that has no runtime header is an early chunk: kasan_heap_free() passes it to
+ * @heap->release. With @heap->raw_size it is also poisoned and held back in the quarantine, a second free of it is
+ * reported, and it can be reallocated.
  */
 KASAN_HOOK void kasan_heap_adopt(struct kasan_heap *heap, const void *start, size_t size)
 	KASAN_OFF();
 
-/** kasan_heap_span() - Return: bytes to request from the allocator for @size bytes. @align: a power of two, or 0
- *  for 16. Returns 0 on overflow or for any other @align. */
+/** kasan_heap_span() - Return: bytes to request from the allocator for @size bytes. @align: a power of two, or 0 for
+ *  16. Returns 0 on overflow or for any other @align. */
 KASAN_HOOK size_t kasan_heap_span(const struct kasan_heap *heap, size_t size, size_t align)
 	KASAN_OFF(return size);
 
-/** kasan_heap_alloc() - turn a raw chunk of kasan_heap_span() bytes, aligned to 8, into an object.
- *  Return: the user's pointer, aligned to @align; NULL if @raw is NULL or not aligned, or if the span is 0. */
+/** kasan_heap_alloc() - turn a raw chunk of kasan_heap_span() bytes, aligned to 8, into an object. Return: the user's
+ *  pointer, aligned to @align; NULL if @raw is NULL or not aligned, or if the span is 0. */
 KASAN_HOOK void *kasan_heap_alloc(struct kasan_heap *heap, void *raw, size_t size, size_t align)
 	KASAN_OFF(return raw);
 
-/** kasan_heap_free() - checks, poisons and quarantines the object; @release gets it later. A NULL @ptr is ignored.
- *  @ip: address of the caller to show in the report; 0: the caller of this function.
- *  Return: false if a double or invalid free was reported. */
+/** kasan_heap_free() - checks, poisons and quarantines the object; @release gets it later. A NULL @ptr is ignored. @ip:
+ *  address of the caller to show in the report; 0: the caller of this function. Return: false if a double or invalid
+ *  free was reported. */
 KASAN_HOOK bool kasan_heap_free(struct kasan_heap *heap, void *ptr, uintptr_t ip)
 	KASAN_OFF(if (ptr) heap->release(heap, kasan_heap_plain_raw(heap, ptr)); return true);
 
-/** kasan_heap_shrink() - release everything that the quarantine of @heap holds. Call it when the allocator
- *  has run out of memory, or before you read the allocator's own counters. The allocator's lock must
- *  not be held. */
+/** kasan_heap_shrink() - release everything that the quarantine of @heap holds. Call it when the allocator has run out
+ *  of memory, or before you read the allocator's own counters. The allocator's lock must not be held. */
 KASAN_HOOK void kasan_heap_shrink(struct kasan_heap *heap) KASAN_OFF();
 
 /** kasan_heap_size() - Return: requested bytes of the live object @ptr; for an early chunk the result of
@@ -182,10 +180,10 @@ KASAN_HOOK size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr
  * size overflows, or if @align is neither a power of two nor 0. Before kasan_heap_add() they return a raw chunk with
  * the allocator's own alignment, or NULL if @align asks for more.
  *
- * kasan_heap_realloc() always moves the object, so that a use of the old pointer is caught; with a NULL @ptr it acts
- * as kasan_heap_malloc(). It returns NULL, with the old object as it was, if there is no memory, if @ptr is not a live
- * object (this is reported), or if it is an early chunk of unknown size. Size 0 returns an object too: if
- * realloc(ptr, 0) frees in your system, do that before you call it.
+ * kasan_heap_realloc() always moves the object, so that a use of the old pointer is caught; with a NULL @ptr it acts as
+ * kasan_heap_malloc(). It returns NULL, with the old object as it was, if there is no memory, if @ptr is not a live
+ * object (this is reported), or if it is an early chunk of unknown size. Size 0 returns an object too: if realloc(ptr,
+ * 0) frees in your system, do that before you call it.
  */
 KASAN_HOOK void *kasan_heap_memalign(struct kasan_heap *heap, size_t align, size_t size)
 	KASAN_OFF(return kasan_heap_plain_alloc(heap, align, size));

@@ -4,9 +4,9 @@
  *
  *	KASAN_HOOK bool kasan_check_byte(const void *addr) KASAN_OFF(return true);
  *
- * With a mode selected this declares a function of the runtime. Without one it defines a static inline
- * function with the body that KASAN_OFF() gives, so callers need no #ifdef and pay nothing. A body gives
- * the answer of a system in which no byte is poisoned: checks pass, a free goes ahead at once.
+ * With a mode selected this declares a function of the runtime. Without one it defines a static inline function with
+ * the body that KASAN_OFF() gives, so callers need no #ifdef and pay nothing. A body gives the answer of a system in
+ * which no byte is poisoned: checks pass, a free goes ahead at once.
  */
 #ifndef KASAN_HOOK_H
 #define KASAN_HOOK_H
@@ -32,8 +32,7 @@
 	_Pragma("GCC diagnostic pop") struct kasan_hook_ends
 #endif
 
-/* For a hook whose first argument may point to memory without a value: GCC takes a pointer to const for a
- * read. */
+/* For a hook whose first argument may point to memory without a value: GCC takes a pointer to const for a read. */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
 #define KASAN_READS_NOTHING __attribute__((__access__(__none__, 1)))
 #else

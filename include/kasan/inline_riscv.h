@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * inline_riscv.h - the three hot functions of the port for kernels in RISC-V's supervisor mode whose tp holds the number
- * of the hart: name it with -DKASAN_PORT_INLINE_H='<kasan/inline_riscv.h>'.
- */
+/* inline_riscv.h - the three hot functions of the port for kernels in RISC-V's supervisor mode whose tp holds the
+ * number of the hart: name it with -DKASAN_PORT_INLINE_H='<kasan/inline_riscv.h>'. */
 #ifndef KASAN_INLINE_RISCV_H
 #define KASAN_INLINE_RISCV_H
 

@@ -11,17 +11,17 @@
  *	hw_tags.h	setting up CPUs that have memory tags, and their faults
  *	tag.h		pointer tags
  *
- * Unless its comment says otherwise, a function may be called in any context (interrupts on or off, any
- * CPU, any lock of the caller held but those that its own callbacks take), never sleeps, and takes only the runtime's
- * own locks, with interrupts off. In an NMI, kasan_record_aux_stack(), kasan_stack_save(), checks and reports may be
- * called, because they wait for nothing that the interrupted code holds.
+ * Unless its comment says otherwise, a function may be called in any context (interrupts on or off, any CPU, any lock
+ * of the caller held but those that its own callbacks take), never sleeps, and takes only the runtime's own locks, with
+ * interrupts off. In an NMI, kasan_record_aux_stack(), kasan_stack_save(), checks and reports may be called, because
+ * they wait for nothing that the interrupted code holds.
  *
  * Sizes are in bytes. A "granule" is KASAN_GRANULE_SIZE bytes of memory, aligned to that size: 8 in Generic mode, 16 in
  * the tag-based modes.
  *
- * Tag-based modes: an allocator gives its users the pointer that a hook returned, and no other. It may keep
- * free slots and pages in its lists with the tag of their last user's pointer. When it hands them to
- * kasan_slab_alloc() or kasan_alloc_pages() again, the next user gets a different tag.
+ * Tag-based modes: an allocator gives its users the pointer that a hook returned, and no other. It may keep free slots
+ * and pages in its lists with the tag of their last user's pointer. When it hands them to kasan_slab_alloc() or
+ * kasan_alloc_pages() again, the next user gets a different tag.
  *
  * C++: every declaration has C linkage. The headers compile as C11 and as C++17.
  *

@@ -23,16 +23,16 @@ extern "C" {
  * @name: for reports.
  * @start, @size: the memory that it hands out, whole pages. It needs shadow before kasan_page_heap_add().
  * @redzone: bytes of redzone after an allocation, rounded up to whole pages; 0: none. @acquire is asked for that much
- *	more, so it must be able to give several pages.
- * @guard_every: for an allocator of single pages: each page whose number in the range leaves the remainder
- *	@guard_every - 1 is kept as a redzone. 2: a redzone after each page, for half of the memory; 8: after each
- *	seventh, for an eighth of it; 0 or 1: none.
+ * more, so it must be able to give several pages.
+ * @guard_every: for an allocator of single pages: each page whose number in the range leaves the remainder @guard_every
+ * - 1 is kept as a redzone. 2: a redzone after each page, for half of the memory; 8: after each seventh, for an eighth
+ * of it; 0 or 1: none.
  * @quarantine_max: bytes of freed pages to hold back; 0: none.
- * @acquire: takes @pages neighbouring pages from the allocator. Return: the first byte, aligned to a page; NULL:
- *	none left. Called with no lock of the runtime held, in the context of kasan_page_alloc().
- * @release: gives them back. If the allocator writes into free pages (a list, a pattern), it must do so
- *	unchecked: without instrumentation, and by __memset(), because the pages are poisoned then. Context: as @acquire,
- *	in that of kasan_page_free() or kasan_page_heap_shrink().
+ * @acquire: takes @pages neighbouring pages from the allocator. Return: the first byte, aligned to a page; NULL: none
+ * left. Called with no lock of the runtime held, in the context of kasan_page_alloc().
+ * @release: gives them back. If the allocator writes into free pages (a list, a pattern), it must do so unchecked:
+ * without instrumentation, and by __memset(), because the pages are poisoned then. Context: as @acquire, in that of
+ * kasan_page_free() or kasan_page_heap_shrink().
  */
 struct kasan_page_heap {
 	const char *name;
@@ -72,8 +72,8 @@ static inline size_t kasan_page_heap_pages(size_t size)
  */
 KASAN_HOOK const char *kasan_page_heap_add(struct kasan_page_heap *heap) KASAN_OFF(return NULL);
 
-/** kasan_page_heap_adopt() - the whole pages of [@start, @start + @size) were handed out before
- *  kasan_page_heap_add(), as one allocation: they become accessible and may be freed. Call it right after that one. */
+/** kasan_page_heap_adopt() - the whole pages of [@start, @start + @size) were handed out before kasan_page_heap_add(),
+ *  as one allocation: they become accessible and may be freed. Call it right after that one. */
 KASAN_HOOK void kasan_page_heap_adopt(struct kasan_page_heap *heap, void *start, size_t size)
 	KASAN_OFF();
 
@@ -83,8 +83,8 @@ KASAN_HOOK void kasan_page_heap_adopt(struct kasan_page_heap *heap, void *start,
  *
  * If there are no pages left, those in quarantine are given back first. The contents are as @heap->acquire left them.
  *
- * Return: the pointer for the user, aligned to a page; NULL: none left. Pages outside the range of @heap are handed
- * out as they are, without a redzone or a record.
+ * Return: the pointer for the user, aligned to a page; NULL: none left. Pages outside the range of @heap are handed out
+ * as they are, without a redzone or a record.
  */
 KASAN_HOOK void *kasan_page_alloc(struct kasan_page_heap *heap, size_t size)
 	KASAN_OFF(return heap->acquire(heap, kasan_page_heap_pages(size)));
@@ -92,8 +92,8 @@ KASAN_HOOK void *kasan_page_alloc(struct kasan_page_heap *heap, size_t size)
 /**
  * kasan_page_free() - take an allocation back: check, poison, quarantine, @heap->release
  * @ptr: as kasan_page_alloc() returned it; NULL is ignored.
- * @size: bytes that were asked for. A number of pages other than the allocation has is an invalid free. 0: not
- *	known; do not give 0 if the allocator also works without KASAN and hands out more than single pages.
+ * @size: bytes that were asked for. A number of pages other than the allocation has is an invalid free. 0: not known;
+ * do not give 0 if the allocator also works without KASAN and hands out more than single pages.
  * @ip: code address that frees, for the report; 0: the caller.
  *
  * Return: false if a double or invalid free was reported: nothing else was done.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * port_kit.h - pieces from which a port can be put together, for systems that have no reason to write their own.
+ * port_kit.h - building blocks for ports, for systems that have no reason to write their own.
  *
- * Include it in the one file that holds the port's functions; that file is not instrumented. Each macro defines one
+ * Include it in the one file that holds the port's functions, which is not instrumented. Each macro defines one
  * function of <kasan/port.h> or one entry point.
  */
 #ifndef KASAN_PORT_KIT_H
@@ -38,9 +38,8 @@ extern "C" {
 	}                                                                                         \
 	KASAN_STATIC_ASSERT(1, "takes the semicolon")
 
-/** KASAN_PORT_CONSOLE() - define kasan_port_print() and kasan_port_panic()
- *  @put: writes one character at once, without a buffer and without a lock. @stop: prints its argument and does not
- *  return. */
+/** KASAN_PORT_CONSOLE() - define kasan_port_print() and kasan_port_panic() @put: writes one character at once, without
+ *  a buffer and without a lock. @stop: prints its argument and does not return. */
 #define KASAN_PORT_CONSOLE(put, stop)           \
 	void kasan_port_print(const char *text) \
 	{                                       \
@@ -56,8 +55,8 @@ extern "C" {
 	}                                       \
 	KASAN_STATIC_ASSERT(1, "takes the semicolon")
 
-/** KASAN_PORT_REPORT_STACKS() - define kasan_port_report_stack(): @bytes for each of CONFIG_KASAN_NR_CPUS CPUs, a multiple
- *  of 16, at least KASAN_REPORT_STACK_MIN. For systems whose tasks have less stack than a report takes. */
+/** KASAN_PORT_REPORT_STACKS() - define kasan_port_report_stack(): @bytes for each of CONFIG_KASAN_NR_CPUS CPUs, a
+ *  multiple of 16, at least KASAN_REPORT_STACK_MIN. For systems whose tasks have less stack than a report takes. */
 #define KASAN_PORT_REPORT_STACKS(bytes)                                                           \
 	void *kasan_port_report_stack(size_t *size)                                               \
 	{                                                                                         \
@@ -115,8 +114,8 @@ static inline void kasan_must(const char *wrong)
 		kasan_port_panic(wrong);
 }
 
-/** kasan_run_constructors() - register the globals of all instrumented files. The linker script must keep
- *  .init_array between the two symbols: see docs/port/reference.md. Once, after the windows were added. */
+/** kasan_run_constructors() - register the globals of all instrumented files. The linker script must keep .init_array
+ *  between the two symbols: see docs/port/reference.md. Once, after the windows were added. */
 static inline void kasan_run_constructors(void)
 {
 	extern void (*const __init_array_start[])(void);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * report.h - bugs that the system finds itself, its descriptions of memory for reports, and hooks that let
- * ports and tests handle reports.
- */
+/* report.h - bugs that the system finds itself, its descriptions of memory for reports, and hooks that let ports and
+ * tests handle reports. */
 #ifndef KASAN_PUBLIC_REPORT_H
 #define KASAN_PUBLIC_REPORT_H
 
@@ -16,9 +14,9 @@ extern "C" {
 
 struct kasan_port_task; /* <kasan/port.h> */
 
-/** KASAN_REPORT_STACK_MIN - the most stack that a report takes, with 256 bytes for the port's functions. A stack of
- *  kasan_port_report_stack() has at least this size; bench/stack-use.md has the measured numbers. If the task's own
- *  stack has less than that left, but at least KASAN_REPORT_STACK_SHORT, a report has three lines and no trace. */
+/** KASAN_REPORT_STACK_MIN - the most stack that a report takes, with 256 bytes for the port's functions. A stack from
+ *  kasan_port_report_stack() has at least this size; bench/stack-use.md has measurements. If the task's own stack has
+ *  less left, but at least KASAN_REPORT_STACK_SHORT, a report has three lines and no trace. */
 #if defined(__SIZEOF_POINTER__) && __SIZEOF_POINTER__ > 4
 #define KASAN_REPORT_STACK_MIN	 3072UL
 #define KASAN_REPORT_STACK_SHORT 1024UL
@@ -30,8 +28,8 @@ struct kasan_port_task; /* <kasan/port.h> */
 #define KASAN_REPORT_STACK_SHORT 512UL
 #endif
 
-/** enum kasan_fault_direction - what the CPU says of an access that it refused. Any other value is a write, so that a
- *  masked bit of a status register will do. */
+/** enum kasan_fault_direction - what the CPU says about an access that it refused. Any other value means a write, so a
+ *  masked bit of a status register can be passed as it is. */
 enum kasan_fault_direction {
 	KASAN_FAULT_UNKNOWN = -1, /* a read or a write: Cortex-M does not say */
 	KASAN_FAULT_READ = 0,
@@ -39,17 +37,16 @@ enum kasan_fault_direction {
 };
 
 /** kasan_report_fault() - report an access that the MMU, the MPU or the bus refused (null, user, wild, or the guard
- *  below a stack)
- *  @addr: address of the access; @size: bytes, 0 if not known; @direction: enum kasan_fault_direction; @ip: code
- *  address of the access; @fp: frame pointer there, for the call trace, 0 if unknown.
- *  Return: true if a report was printed. */
+ *  below a stack) @addr: address of the access; @size: bytes, 0 if not known; @direction: enum kasan_fault_direction;
+ *  @ip: code address of the access; @fp: frame pointer there, for the call trace, 0 if unknown. Return: true if a
+ *  report was printed. */
 KASAN_HOOK bool kasan_report_fault(uintptr_t addr, size_t size, int direction, uintptr_t ip,
 				   uintptr_t fp) KASAN_OFF(return false);
 
 /**
  * struct kasan_regs - registers of interrupted code, where its trace starts
  * @pc: the instruction that was interrupted. @sp: as it was before the interrupt. @lr: return address of a function
- *	that calls no other; on x86_64 ignored.
+ * that calls no other; on x86_64 ignored.
  * @fp: frame pointer: arm64 x29, riscv64 s0, x86_64 rbp, 32-bit Arm r7 (Thumb) or r11.
  * @r11: 32-bit Arm only: r11.
  */
@@ -79,15 +76,15 @@ KASAN_HOOK bool kasan_report_stack_overflow(const struct kasan_port_task *task, 
 					    const struct kasan_regs *regs) KASAN_OFF(return false);
 
 #ifdef CONFIG_KASAN_TAGS
-/** kasan_report_tag_mismatch() - report an access whose check by tags failed, for the handler of an inline
- *  check's trap or of the CPU's tag check fault
- *  @addr: of the access, with its tag. @ip: code address after the instruction. The others as above. */
+/** kasan_report_tag_mismatch() - report an access whose check by tags failed, for the handler of an inline check's trap
+ *  or of the CPU's tag check fault @addr: of the access, with its tag. @ip: code address after the instruction. The
+ *  others as above. */
 bool kasan_report_tag_mismatch(uintptr_t addr, size_t size, bool is_write, uintptr_t ip,
 			       uintptr_t fp);
 #endif
 
-/** kasan_report_invalid_free() - the allocator found that @addr is not an object of its own. @ip: code address
- *  that frees it, 0: the caller. */
+/** kasan_report_invalid_free() - the allocator found that @addr is not an object of its own. @ip: code address that
+ *  frees it, 0: the caller. */
 KASAN_HOOK void kasan_report_invalid_free(const void *addr, uintptr_t ip) KASAN_OFF();
 
 /** kasan_report_double_free() - the allocator knows that @addr was freed before. @ip: as above. */
@@ -122,8 +119,8 @@ struct kasan_object {
 	const char *name;
 };
 
-/** struct kasan_area - a vmalloc area. @start, @size: without guard pages. @caller: code address that
- *  asked for it, 0 if unknown. */
+/** struct kasan_area - a vmalloc area. @start, @size: without guard pages. @caller: code address that asked for it, 0
+ *  if unknown. */
 struct kasan_area {
 	uintptr_t start;
 	size_t size;
@@ -144,22 +141,21 @@ struct kasan_report_info {
 	uintptr_t ip;  /* code address of the access */
 };
 
-/** kasan_report_filter() - ask @filter before every report; if it returns false nothing is printed and
- *  the report is not counted. For systems that must not be flooded by a bug in a loop. @info has no bug_type
- *  yet. The filter runs before the report lock is taken, and is not asked about reports that the runtime drops
- *  anyhow. NULL removes it. Return: the previous filter. */
+/** kasan_report_filter() - ask @filter before every report; if it returns false nothing is printed and the report is
+ *  not counted. For systems that must not be flooded by a bug in a loop. @info has no bug_type yet. The filter runs
+ *  before the report lock is taken, and is not asked about reports that the runtime drops anyhow. NULL removes it.
+ *  Return: the previous filter. */
 typedef bool (*kasan_report_filter_fn)(const struct kasan_report_info *info);
 KASAN_HOOK kasan_report_filter_fn kasan_report_filter(kasan_report_filter_fn filter)
 	KASAN_OFF(return NULL);
 
-/** kasan_report_line() - print one formatted line inside a report, for kasan_port_print_*(). Formats:
- *  %s %c %d %u %x %lx %lu %zu %p (16 hex digits, 8 on 32-bit) %pS (name+0xoff/0xsize; 0x and hex digits
- *  if it has no name) %pB (the same for a return address), with width and zero padding; %.*s. */
+/** kasan_report_line() - print one formatted line inside a report, for kasan_port_print_*(). Formats: %s %c %d %u %x
+ *  %lx %lu %zu %p (16 hex digits, 8 on 32-bit) %pS (name+0xoff/0xsize; 0x and hex digits if it has no name) %pB (the
+ *  same for a return address), with width and zero padding; %.*s. */
 KASAN_HOOK __attribute__((format(printf, 1, 2))) void kasan_report_line(const char *fmt, ...)
 	KASAN_OFF();
 
-/** kasan_report_hook() - call @hook at the end of every report, whole or a single line, before
- *  kasan_port_report_end().
+/** kasan_report_hook() - call @hook at the end of every report, whole or a single line, before kasan_port_report_end().
  *  NULL removes it. Return: the previous hook. */
 typedef void (*kasan_report_hook_fn)(const struct kasan_report_info *info);
 KASAN_HOOK kasan_report_hook_fn kasan_report_hook(kasan_report_hook_fn hook) KASAN_OFF(return NULL);
@@ -167,18 +163,18 @@ KASAN_HOOK kasan_report_hook_fn kasan_report_hook(kasan_report_hook_fn hook) KAS
 /**
  * kasan_flush_reports() - print the reports that wait
  *
- * Call this first in a kasan_port_report_end() or a hook that does not return, or the reports that wait
- * come with the next report. While a report is printed, a bug in the port's own functions waits until that
- * report is complete; so does a bug of a CPU that holds something the reporting CPU waits for. The runtime
- * normally prints them right after it. Any context; does nothing inside a report.
+ * Call this first in a kasan_port_report_end() or a hook that does not return, or the reports that wait come with the
+ * next report. While a report is printed, a bug in the port's own functions waits until that report is complete; so
+ * does a bug of a CPU that holds something the reporting CPU waits for. The runtime normally prints them right after
+ * it. Any context; does nothing inside a report.
  */
 KASAN_HOOK void kasan_flush_reports(void) KASAN_OFF();
 
 /** kasan_report_count() - Return: reports printed since boot; a single-line report counts too. */
 KASAN_HOOK unsigned long kasan_report_count(void) KASAN_OFF(return 0);
 
-/** kasan_save_multi_shot(), kasan_restore_multi_shot() - let every bug be reported for a while, as tests
- *  need. Return: what to restore. */
+/** kasan_save_multi_shot(), kasan_restore_multi_shot() - let every bug be reported for a while, as tests need. Return:
+ *  what to restore. */
 KASAN_HOOK bool kasan_save_multi_shot(void) KASAN_OFF(return false);
 KASAN_HOOK void kasan_restore_multi_shot(bool saved) KASAN_OFF();
 

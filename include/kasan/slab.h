@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * slab.h - hooks for allocators that cut slabs into objects of one size.
- */
+/* slab.h - hooks for allocators that cut slabs into objects of one size. */
 #ifndef KASAN_SLAB_H
 #define KASAN_SLAB_H
 
@@ -48,11 +46,11 @@ struct kasan_free_meta {
 #define KASAN_CACHE_NO_FREE_META_IN_OBJECT 1U
 /* Slots are released at once: objects of SLAB_TYPESAFE_BY_RCU are neither poisoned nor delayed. */
 #define KASAN_CACHE_NO_QUARANTINE 2U
-/* A size class: objects smaller than object_size are usual. */
+/* A size class, in which objects smaller than object_size are usual. */
 #define KASAN_CACHE_KMALLOC 4U
 /* @release_bulk is given. */
 #define KASAN_CACHE_RELEASE_BULK 8U
-/* The allocator never writes into a free slot: the free track stays known until the slot is used again. */
+/* The allocator never writes into a free slot, so the free track is known until the slot is used again. */
 #define KASAN_CACHE_LEAVES_FREE 16U
 /* Set by kasan_cache_create(): kasan.slack=check watches the ends of its objects. */
 #define KASAN_CACHE_SLACK 32U
@@ -67,16 +65,16 @@ struct kasan_free_meta {
  * @alloc_meta_offset: of struct kasan_alloc_meta, from the object's start.
  * @free_meta_offset: of struct kasan_free_meta, or KASAN_NO_FREE_META.
  * @plain_size: tag modes, for the hooks: @object_size, or 0 if an allocation of it has more to do than to tag the
- *	object.
+ * object.
  * @plain_free: the same for a free.
- * @inner_offsets: tag modes, for the hooks: a slot at an offset of 1 to this in a page has both neighbours in the
- *	same page.
+ * @inner_offsets: tag modes, for the hooks: a slot at an offset of 1 to this in a page has both neighbours in the same
+ * page.
  * @flags: KASAN_CACHE_*.
- * @release: gives a slot back to the allocator when the quarantine lets go of it. Called in any
- *	context that frees, interrupts on or off, with no runtime lock held. So callers of kasan_cache_shrink(), or of a
- *	function that frees, must not hold a lock that @release takes.
- * @release_bulk: optional, with KASAN_CACHE_RELEASE_BULK in @flags: the same for @count slots at once,
- *	as many as come out of the quarantine together; cheaper where the allocator takes a lock.
+ * @release: gives a slot back to the allocator when the quarantine lets go of it. Called in any context that frees,
+ * interrupts on or off, with no runtime lock held. So callers of kasan_cache_shrink(), or of a function that frees,
+ * must not hold a lock that @release takes.
+ * @release_bulk: optional, with KASAN_CACHE_RELEASE_BULK in @flags: the same for @count slots at once, as many as come
+ * out of the quarantine together; cheaper where the allocator takes a lock.
  */
 struct kasan_cache {
 	const char *name;
@@ -112,13 +110,13 @@ KASAN_HOOK void kasan_cache_shrink(struct kasan_cache *cache) KASAN_OFF();
 /** kasan_poison_slab() - pages become a slab: all of it is redzone until objects are handed out. */
 KASAN_HOOK void kasan_poison_slab(const void *slab, size_t size) KASAN_OFF();
 
-/** kasan_init_slab_object() - a slot of a new slab exists: clear its metadata. The slot's memory is
- *  writable to the runtime, contents undefined. */
+/** kasan_init_slab_object() - a slot of a new slab exists: clear its metadata. The slot's memory is writable to the
+ *  runtime, contents undefined. */
 KASAN_HOOK void kasan_init_slab_object(struct kasan_cache *cache, void *object) KASAN_OFF();
 
-/** kasan_init_slab_slot() - the same. Return: the pointer that the allocator must keep in its list and pass
- *  to a constructor. In tag modes an object of a cache with a constructor or RCU readers keeps one tag as
- *  long as its slab exists, because it may contain pointers to itself. */
+/** kasan_init_slab_slot() - the same. Return: the pointer that the allocator must keep in its list and pass to a
+ *  constructor. In tag modes an object of a cache with a constructor or RCU readers keeps one tag as long as its slab
+ *  exists, because it may contain pointers to itself. */
 #ifdef CONFIG_KASAN_TAGS
 void *kasan_init_slab_slot(struct kasan_cache *cache, void *object);
 #else
@@ -129,8 +127,8 @@ static inline void *kasan_init_slab_slot(struct kasan_cache *cache, void *object
 }
 #endif
 
-/** kasan_unpoison_object(), kasan_poison_object() - open a slot that is not allocated for its constructor,
- *  and close it again as redzone. */
+/** kasan_unpoison_object(), kasan_poison_object() - open a slot that is not allocated for its constructor, and close it
+ *  again as redzone. */
 KASAN_HOOK void kasan_unpoison_object(struct kasan_cache *cache, void *object) KASAN_OFF();
 KASAN_HOOK void kasan_poison_object(struct kasan_cache *cache, void *object) KASAN_OFF();
 
@@ -144,8 +142,8 @@ enum kasan_free_verdict {
 
 /**
  * kasan_slab_alloc() - an object is handed out
- * @object: its address; NULL is passed through. Tag modes: with the tag that its last user's pointer had,
- *	0xFF if that is not known.
+ * @object: its address; NULL is passed through. Tag modes: with the tag that its last user's pointer had, 0xFF if that
+ * is not known.
  * @size: bytes asked for, at most @cache->object_size; the slack after them becomes redzone.
  *
  * Records the allocation stack of the caller. Return: the pointer to give to the user.
@@ -156,10 +154,9 @@ KASAN_HOOK void *kasan_slab_alloc(struct kasan_cache *cache, void *object, size_
 /**
  * kasan_has_integrated_init() - is clearing memory while it is tagged cheaper than afterwards?
  *
- * If so, call kasan_slab_alloc_init(), kasan_alloc_pages_init() and kasan_unpoison_vmalloc_init() with
- * @init true for memory that must read as zero, and do not clear it yourself. They clear only if this
- * function returns true: objects to the end of the granule of their last byte, areas to the end of their
- * last page.
+ * If so, call kasan_slab_alloc_init(), kasan_alloc_pages_init() and kasan_unpoison_vmalloc_init() with @init true for
+ * memory that must read as zero, and do not clear it yourself. They clear only if this function returns true: objects
+ * to the end of the granule of their last byte, areas to the end of their last page.
  */
 #ifdef CONFIG_KASAN_HW_TAGS
 static inline bool kasan_has_integrated_init(void)
@@ -179,8 +176,8 @@ static inline bool kasan_has_integrated_init(void)
 KASAN_HOOK void *kasan_slab_realloc(struct kasan_cache *cache, void *object, size_t size)
 	KASAN_OFF(return object);
 
-/** kasan_object_size() - Return: bytes asked for when the live object at @object of @cache was allocated
- *  (without a mode: @cache->object_size). Does not unpoison anything. */
+/** kasan_object_size() - Return: bytes asked for when the live object at @object of @cache was allocated (without a
+ *  mode: @cache->object_size). Does not unpoison anything. */
 KASAN_HOOK size_t kasan_object_size(struct kasan_cache *cache, const void *object)
 	KASAN_OFF(return cache->object_size);
 
@@ -199,12 +196,12 @@ KASAN_HOOK enum kasan_free_verdict kasan_slab_free(struct kasan_cache *cache, vo
 	KASAN_OFF(return KASAN_FREE_NOW);
 
 /**
- * kasan_slab_free_deferred() - the last reader has left an object of a KASAN_CACHE_NO_QUARANTINE cache for
- * which kasan_slab_free() returned KASAN_FREE_NOW
+ * kasan_slab_free_deferred() - the last reader has left an object of a KASAN_CACHE_NO_QUARANTINE cache for which
+ * kasan_slab_free() returned KASAN_FREE_NOW
  * @object: freed, and not handed out since.
  *
- * For allocators that hold such objects back until their readers have left (SLAB_TYPESAFE_BY_RCU). Only
- * this call poisons and queues the object.
+ * For allocators that hold such objects back until their readers have left (SLAB_TYPESAFE_BY_RCU). Only this call
+ * poisons and queues the object.
  *
  * Return: as kasan_slab_free(), but never KASAN_FREE_BAD.
  */
@@ -215,16 +212,16 @@ KASAN_HOOK enum kasan_free_verdict kasan_slab_free_deferred(struct kasan_cache *
  * kasan_cache_check_slack() - look for objects with overwritten bytes past their end (kasan.slack=check)
  * @cache: compare its live objects; NULL: all live objects, also those of whole pages.
  *
- * An object's free and krealloc() look too. This call also finds an overflow of an object that lives long. Each
- * one is reported as slab-out-of-bounds "found in a walk", once, and its free does not report it again. Other
- * CPUs may allocate and free meanwhile. It takes time for each object there is, and locks nothing. Any context; it
- * may report, so no lock of the console may be held.
+ * An object's free and krealloc() look too. This call also finds an overflow of an object that lives long. Each one is
+ * reported as slab-out-of-bounds "found in a walk", once, and its free does not report it again. Other CPUs may
+ * allocate and free meanwhile. It takes time for each object there is, and locks nothing. Any context; it may report,
+ * so no lock of the console may be held.
  *
  * Return: number of such objects; 0 in modes and kernels that do not check.
  */
 KASAN_HOOK size_t kasan_cache_check_slack(struct kasan_cache *cache) KASAN_OFF(return 0);
 
-/** kasan_record_aux_stack() - remember the current stack: it creates work for the object at @addr. */
+/** kasan_record_aux_stack() - remember the current stack as one that creates work for the object at @addr. */
 KASAN_HOOK void kasan_record_aux_stack(const void *addr) KASAN_OFF();
 
 #ifdef __cplusplus

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * stats.h - how much the runtime's own tables hold, for tests, benchmarks and memory monitors. Each
- * function takes a snapshot, in any context. The numbers of a table that a mode does not have are 0.
- */
+/* stats.h - how much the runtime's own tables hold, for tests, benchmarks and memory monitors. Each function takes a
+ * snapshot, in any context. The numbers of a table that a mode does not have are 0. */
 #ifndef KASAN_STATS_H
 #define KASAN_STATS_H
 
@@ -12,9 +10,9 @@
 extern "C" {
 #endif
 
-/** struct kasan_depot_stats - @traces: number of different traces; @bytes: that they take; @refused: traces
- *  that were not recorded because @max_bytes are taken. @buckets: of its hash table; @index_bytes: that the port
- *  gave to find traces by, beside @bytes. */
+/** struct kasan_depot_stats - @traces: number of different traces; @bytes: that they take; @refused: traces that were
+ *  not recorded because @max_bytes are taken. @buckets: of its hash table; @index_bytes: that the port gave to find
+ *  traces by, beside @bytes. */
 struct kasan_depot_stats {
 	size_t traces, bytes, max_bytes, refused;
 	size_t buckets, index_bytes;

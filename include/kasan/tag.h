@@ -2,11 +2,11 @@
 /*
  * tag.h - pointer tags: reading, replacing and removing the top byte of an address.
  *
- * In the tag-based modes a pointer to a heap object carries the object's tag in bits 63:56, which the CPU
- * ignores when it translates the address. Code that dereferences, compares for equality or passes on a
- * pointer need not care. Code that looks at the *address* must: ordering, subtracting pointers of different
- * origin, turning an address into a page or a physical address, comparing it with the bounds of a region.
- * It calls kasan_reset_tag() first. In the other modes nothing has a tag and all of this compiles to nothing.
+ * In the tag-based modes a pointer to a heap object carries the object's tag in bits 63:56, which the CPU ignores when
+ * it translates the address. Code that dereferences, compares for equality or passes on a pointer need not care. Code
+ * that looks at the *address* must: ordering, subtracting pointers of different origin, turning an address into a page
+ * or a physical address, comparing it with the bounds of a region. It calls kasan_reset_tag() first. In the other modes
+ * nothing has a tag and all of this compiles to nothing.
  *
  * Pure arithmetic on values: any context.
  */
@@ -25,8 +25,8 @@ extern "C" {
 
 #define KASAN_TAG_SHIFT 56
 
-/** kasan_untag_addr() - Return: the address that the CPU uses. Bit 55 says which half of the address space
- *  it is in, so a null or user address loses its tag too and stays in its half. */
+/** kasan_untag_addr() - Return: the address that the CPU uses. Bit 55 says which half of the address space it is in, so
+ *  a null or user address loses its tag too and stays in its half. */
 static inline uintptr_t kasan_untag_addr(uintptr_t addr)
 {
 	return (uintptr_t)((intptr_t)(addr << (64 - KASAN_TAG_SHIFT)) >> (64 - KASAN_TAG_SHIFT));

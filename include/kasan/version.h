@@ -2,8 +2,8 @@
 /*
  * version.h - the version of Redzone, stated here and nowhere else.
  *
- * CMakeLists.txt and ./redzone read the three numbers from this file, the kernel's banner prints the text.
- * Until 1.0.0 a change of the hooks or of the porting contract raises the minor number.
+ * CMakeLists.txt and ./redzone read the three numbers from this file, the kernel's banner prints the text. Until 1.0.0
+ * a change of the hooks or of the porting contract raises the minor number.
  */
 #ifndef KASAN_VERSION_H
 #define KASAN_VERSION_H

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * access.h - the entry points that outline instrumentation calls before every access, for both families
- * of names: PREFIX{load,store}{1,2,4,8,16,N} and the same with _noabort.
+ * access.h - the functions that outline instrumentation calls before every access, for both families of names:
+ * PREFIX{load,store}{1,2,4,8,16,N} and the same with _noabort.
  *
- * The compilers define this list; it is here once for both families. The plain names belong to code built without
- * recovery (Clang: -mllvm -asan-recover=0, GCC: -fno-sanitize-recover=kernel-address): after their report the
- * system stops.
+ * The compilers define this list. The plain names belong to code built without recovery (Clang: -mllvm -asan-recover=0,
+ * GCC: -fno-sanitize-recover=kernel-address), where the system stops after the report.
  *
- * A file that includes this gives the mode's fast path: ok(addr, size), inlined, true if the access is certainly
+ * A file that includes this supplies the mode's fast path: ok(addr, size), inlined, true if the access is certainly
  * right. The slow path is a cold call, which checks again and may report.
  */
 #ifndef KASAN_ABI_ACCESS_H
@@ -15,20 +14,16 @@
 
 #include "../report/check.h"
 
-/* A section of its own: the port must know where a shadow load may fault. */
+/* In a section of its own, because the port must know where a shadow load may fault. */
 #ifdef CONFIG_KASAN_SHADOW_FAULTS
 #define KASAN_ACCESS_ABI KASAN_ABI __attribute__((__section__(".text.kasan_access")))
 #else
 #define KASAN_ACCESS_ABI KASAN_ABI
 #endif
 
-#define KASAN_ABORT_WHY "KASAN: bad access in code built without recovery"
-
 /* Return: true if a report was printed. */
-static inline __attribute__((always_inline)) bool kasan_check_slow(uintptr_t addr, size_t size,
-								   bool is_write, uintptr_t ip,
-								   uintptr_t own_ip,
-								   uintptr_t own_fp)
+static kasan_always_inline bool kasan_check_slow(uintptr_t addr, size_t size, bool is_write,
+						 uintptr_t ip, uintptr_t own_ip, uintptr_t own_fp)
 {
 	uintptr_t bad;
 
@@ -37,20 +32,20 @@ static inline __attribute__((always_inline)) bool kasan_check_slow(uintptr_t add
 	return kasan_report_access(addr, size, is_write, ip, kasan_abi_frame(ip, own_ip, own_fp));
 }
 
-static __attribute__((__noinline__)) void kasan_access_slow(uintptr_t addr, size_t size,
-							    bool is_write, uintptr_t ip)
+static kasan_noinline void kasan_access_slow(uintptr_t addr, size_t size, bool is_write,
+					     uintptr_t ip)
 {
 	kasan_check_slow(addr, size, is_write, ip, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
 
-static __attribute__((__noinline__)) void kasan_access_slow_abort(uintptr_t addr, size_t size,
-								  bool is_write, uintptr_t ip)
+static kasan_noinline void kasan_access_slow_abort(uintptr_t addr, size_t size, bool is_write,
+						   uintptr_t ip)
 {
 	if (kasan_check_slow(addr, size, is_write, ip, KASAN_CALLER_IP(), KASAN_CALLER_FP()))
 		kasan_port_panic(KASAN_ABORT_WHY);
 }
 
-/* The slow call is the last thing a function does, so the fast path needs no stack frame. */
+/* The slow call comes last, so the fast path needs no stack frame. */
 #define KASAN_DEFINE_ACCESS(prefix, name, size, is_write, ok)                             \
 	void prefix##name##size##_noabort(uintptr_t addr);                                \
 	KASAN_ACCESS_ABI void prefix##name##size##_noabort(uintptr_t addr)                \
@@ -65,8 +60,7 @@ static __attribute__((__noinline__)) void kasan_access_slow_abort(uintptr_t addr
 			kasan_access_slow_abort(addr, size, is_write, KASAN_CALLER_IP()); \
 	}
 
-/* Accesses of other sizes: structure copies, bit fields, vectors, and accesses that are not known to be
- * aligned. */
+/* Accesses of other sizes (structure copies, bit fields, vectors) and accesses that may be unaligned. */
 #define KASAN_DEFINE_ACCESS_N(prefix, name, is_write)                                          \
 	void prefix##name##N_noabort(uintptr_t addr, size_t size);                             \
 	KASAN_ABI void prefix##name##N_noabort(uintptr_t addr, size_t size)                    \

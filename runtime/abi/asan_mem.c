@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * asan_mem.c - checked memcpy(), memmove(), memset() of Generic mode, under the plain names and under the
- * __asan_ names that Clang's -asan-kernel-mem-intrinsic-prefix=1 calls. mem.h has the rules.
+ * asan_mem.c - checked memcpy(), memmove(), memset() of Generic mode, under their plain names and under the __asan_
+ * names that Clang's -asan-kernel-mem-intrinsic-prefix=1 calls. mem.h has the rules.
  *
- * A system's own uninstrumented code calls __memcpy() and its sisters instead.
+ * A system's own uninstrumented code calls __memcpy() and its relatives instead.
  */
 #include "../shadow/shadow.h"
 
@@ -11,10 +11,8 @@
 
 #include "mem.h"
 
-/*
- * Where shadow loads may fault there is shadow before there is memory management: early enough for the
- * first memcpy(). So the fast path does not ask whether checks are on; the slow path does.
- */
+/* Where shadow loads may fault, shadow is mapped before the first memcpy(), so only the slow path asks whether checks
+ * are on. */
 #ifdef CONFIG_KASAN_SHADOW_FAULTS
 #define MAY_LOOK() true
 #else
@@ -28,7 +26,7 @@ KASAN_DEFINE_COPY(__asan_memcpy, __memcpy, COPY_OK)
 KASAN_DEFINE_COPY(__asan_memmove, __memmove, COPY_OK)
 KASAN_DEFINE_SET(__asan_memset, SET_OK)
 
-/* The same functions under their plain names: half the code, and half the room in a cache. */
+/* Aliases, which halve the code and its room in a cache. */
 void *memcpy(void *dst, const void *src, size_t n) __attribute__((alias("__asan_memcpy")));
 void *memmove(void *dst, const void *src, size_t n) __attribute__((alias("__asan_memmove")));
 void *memset(void *dst, int c, size_t n) __attribute__((alias("__asan_memset")));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * asan_stack.c - called by stack instrumentation: dynamic allocas, use after scope, functions that
- * do not return, and the fake stacks of GCC's use-after-return.
+ * asan_stack.c - called by stack instrumentation: alloca(), use after scope, functions that do not return, and the fake
+ * stacks of GCC's use-after-return.
  *
- * The redzones of ordinary frames are written and cleared by the compiler itself, in the code of
- * the function, at the mapping offset. These functions serve the cases in which it cannot or does not want to.
+ * The compiler itself writes and clears the redzones of ordinary frames, in the code of the function and at the mapping
+ * offset. These functions serve the other cases.
  */
 #include "../shadow/shadow.h"
 
@@ -24,26 +24,21 @@ KASAN_ABI void __asan_alloca_poison(uintptr_t addr, size_t size)
 	kasan_poison_tail((const void *)addr, size, span + ALLOCA_REDZONE, KASAN_ALLOCA_RIGHT);
 }
 
-/*
- * @top is the lowest address, that of the newest alloca; @bottom, above it, is the end of the oldest: the
- * stack grows downwards. A function that made none calls with @top 0; one that unwound to the same place
- * calls with both equal.
- */
+/* @top: lowest address of the newest alloca; @bottom: end of the oldest, above it. A function that made none passes 0
+ * as @top; one that unwound to the same place passes two equal addresses. */
 void __asan_allocas_unpoison(uintptr_t top, uintptr_t bottom);
 KASAN_ABI void __asan_allocas_unpoison(uintptr_t top, uintptr_t bottom)
 {
 	if (!top || top >= bottom)
 		return;
-	/* The memory above @bottom belongs to the frame: do not clear the granule it shares. */
+	/* The memory above @bottom belongs to the frame, so the granule that it shares is left alone. */
 	kasan_clear_granules(top, bottom & ~(uintptr_t)KASAN_GRANULE_MASK);
 }
 
 /* --- Functions that do not return --- */
 
-/*
- * Called before every call of a noreturn function. The frames above us will never run their
- * epilogues, so their redzones must go now; the stack may soon have another owner.
- */
+/* Called before every call of a noreturn function. The frames above will never run their epilogues, so their redzones
+ * must go now: the stack may soon have another owner. */
 void __asan_handle_no_return(void);
 KASAN_ABI void __asan_handle_no_return(void)
 {
@@ -52,8 +47,7 @@ KASAN_ABI void __asan_handle_no_return(void)
 
 	kasan_clear(&task);
 	kasan_port_task(&task);
-	/* On a stack that is not the task's (exception, overflow) its frames say nothing about this
-	 * one. */
+	/* On another stack than the task's (exception, overflow) the task's bounds say nothing about this one. */
 	if (here < task.stack_start || here >= task.stack_end)
 		return;
 	kasan_clear_granules(here, task.stack_end);
@@ -62,31 +56,25 @@ KASAN_ABI void __asan_handle_no_return(void)
 /* --- Use after scope --- */
 
 #ifdef CONFIG_KASAN_SHADOW_WINDOWED
-/*
- * Not all of it is in the first window: the stack may lie in another one, or in none, like the stack that
- * firmware boots on, or any stack before there is a window. The compiler knows only the first window's
- * offset. Subtract it to get the memory that is meant; from the memory follow its window and its real
- * shadow.
- */
-static __attribute__((__noinline__, cold)) void set_shadow_elsewhere(uintptr_t addr, uint8_t value,
-								     size_t size)
+/* Not all of it lies in the first window: the stack may be in another one or in none, like the stack that firmware
+ * boots on. The compiler knows only the first window's offset. Subtracting that gives the memory that is meant, and so
+ * its window and real shadow. */
+static kasan_cold void set_shadow_elsewhere(uintptr_t addr, uint8_t value, size_t size)
 {
 	const uintptr_t granule = addr - kasan_windows[0].offset;
 	const uintptr_t last_granule = UINTPTR_MAX >> KASAN_SHADOW_SCALE_SHIFT;
 
-	/* This is not the shadow address of any memory. */
+	/* No memory has this shadow address. */
 	if (granule > last_granule || size > last_granule - granule)
 		return;
-	/* Also clears, if @value is 0; skips memory without shadow. */
+	/* This also clears, if @value is 0, and skips memory without shadow. */
 	kasan_poison_always((const void *)(granule << KASAN_SHADOW_SCALE_SHIFT),
 			    size << KASAN_SHADOW_SCALE_SHIFT, value);
 }
 #endif
 
-/*
- * Clang, for variables too big for inline stores, or for all with -asan-max-inline-poisoning-size=0: @addr is
- * the shadow's address, @size counts shadow bytes.
- */
+/* Clang calls these for variables too big for inline stores, or for all with -asan-max-inline-poisoning-size=0. @addr:
+ * of the shadow; @size: in shadow bytes. */
 static inline void set_shadow(uintptr_t addr, uint8_t value, size_t size)
 {
 #ifdef CONFIG_KASAN_SHADOW_WINDOWED
@@ -123,10 +111,8 @@ DEFINE_SET_SHADOW(f3)
 DEFINE_SET_SHADOW(f5)
 DEFINE_SET_SHADOW(f8)
 
-/*
- * GCC: a variable of @size bytes at @addr leaves its scope, or enters it. The redzone behind it may share
- * its last granule, which may therefore say "the first N bytes"; other variables never share it.
- */
+/* GCC calls these when a variable of @size bytes at @addr leaves or enters its scope. Its last granule may be shared
+ * with its redzone, and then holds a count of bytes. No other variable shares it. */
 void __asan_poison_stack_memory(uintptr_t addr, size_t size);
 KASAN_ABI void __asan_poison_stack_memory(uintptr_t addr, size_t size)
 {
@@ -137,7 +123,7 @@ KASAN_ABI void __asan_poison_stack_memory(uintptr_t addr, size_t size)
 	if (!size)
 		return;
 	kasan_poison((const void *)addr, size, KASAN_STACK_AFTER_SCOPE);
-	/* Close the last granule only if nothing in it is accessible but this variable's bytes. */
+	/* Close the last granule only if this variable's bytes are all that is accessible in it. */
 	if (tail && kasan_shadow_at(end & ~(uintptr_t)KASAN_GRANULE_MASK, &shadow) && *shadow &&
 	    *shadow <= tail)
 		*shadow = KASAN_STACK_AFTER_SCOPE;
@@ -151,7 +137,7 @@ KASAN_ABI void __asan_unpoison_stack_memory(uintptr_t addr, size_t size)
 	uint8_t *shadow;
 
 	kasan_unpoison((const void *)addr, size & ~(size_t)KASAN_GRANULE_MASK);
-	/* A granule that already allows as much, or all, keeps what it says. */
+	/* A granule that already allows as much, or more, stays as it is. */
 	if (tail && kasan_shadow_at(end & ~(uintptr_t)KASAN_GRANULE_MASK, &shadow) && *shadow &&
 	    (*shadow >= KASAN_GRANULE_SIZE || *shadow < tail))
 		*shadow = tail;
@@ -159,15 +145,12 @@ KASAN_ABI void __asan_unpoison_stack_memory(uintptr_t addr, size_t size)
 
 /* --- Use after return (GCC, --param asan-use-after-return=1) --- */
 
-/*
- * Fake frames in a heap are a scheme of user space: a kernel's frames must lie on its stack. The
- * option is off, so instrumented functions keep their real frames; the symbols exist for code built
- * with it.
- */
+/* Fake frames on a heap are for user space: a kernel's frames must be on its stack. The option is off, so functions use
+ * their real frames; the symbols exist for code built with the option. */
 extern int __asan_option_detect_stack_use_after_return;
 __attribute__((used)) int __asan_option_detect_stack_use_after_return;
 
-/* Return 0: "no fake frame", after which the function uses its own. */
+/* 0 means "no fake frame", and the function uses its own. */
 #define DEFINE_FAKE_STACK(class)                                              \
 	uintptr_t __asan_stack_malloc_##class(size_t size);                   \
 	KASAN_ABI uintptr_t __asan_stack_malloc_##class(size_t size)          \

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hwasan_access.c - called by outline instrumentation of the software tag-based mode before every access:
- * __hwasan_{load,store}{1,2,4,8,16,N} and the same with _noabort.
+ * hwasan_access.c - called by outline instrumentation of software tags before every access:
+ * __hwasan_{load,store}{1,2,4,8,16,N} and the same with _noabort. Inline instrumentation traps instead, and the port's
+ * handler calls kasan_report_tag_mismatch().
  *
- * Inline instrumentation traps instead, and the port's handler calls kasan_report_tag_mismatch().
- *
- * The fast path is one shadow load and two compares: the tag is the memory's, and the access ends in its
- * granule. Short granules, pointers without a tag and accesses of two granules go to the slow path.
+ * The fast path is one shadow load and two compares: the tag is the memory's, and the access ends in its granule. Short
+ * granules, pointers without a tag and accesses that span two granules take the slow path.
  */
 #include "../shadow/shadow.h"
 #include "../tags/tags.h"
@@ -15,7 +14,7 @@
 
 #include "access.h"
 
-static inline __attribute__((always_inline)) bool access_ok(uintptr_t addr, size_t size)
+static kasan_always_inline bool access_ok(uintptr_t addr, size_t size)
 {
 #ifdef CONFIG_KASAN_SHADOW_FAULTS
 	const uint8_t *shadow = (const uint8_t *)kasan_shadow_blind(addr);
@@ -33,10 +32,8 @@ static inline __attribute__((always_inline)) bool access_ok(uintptr_t addr, size
 KASAN_DEFINE_ACCESSES(__hwasan_, load, false, access_ok)
 KASAN_DEFINE_ACCESSES(__hwasan_, store, true, access_ok)
 
-/*
- * With tagged globals Clang adds the tag that matches all memory as a last argument, and _match_all to the names. The
- * tag is the same here, KASAN_TAG_KERNEL, so they are second names.
- */
+/* With tagged globals Clang appends _match_all to the names, and passes the tag that matches all memory as a last
+ * argument. It is always KASAN_TAG_KERNEL here, so these are aliases. */
 #define MATCH_ALL(name)                                                            \
 	void __hwasan_##name##_match_all_noabort(uintptr_t addr)                   \
 		__attribute__((alias("__hwasan_" #name "_noabort")));              \

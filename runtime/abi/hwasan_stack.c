@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * hwasan_stack.c - called by stack instrumentation of the software tag-based mode: __hwasan_tag_memory() for
- * objects that it does not tag by stores of its own, __hwasan_generate_tag() for the tag of a frame.
- */
+/* hwasan_stack.c - called by stack instrumentation of software tags: __hwasan_tag_memory() for objects that the
+ * compiler does not tag by stores of its own, __hwasan_generate_tag() for the tag of a frame. */
 #include "../shadow/shadow.h"
 #include "../tags/tags.h"
 
 #ifdef CONFIG_KASAN_SW_TAGS
 
-/*
- * @tag comes as the compilers computed it, upper bits included. They also round @size up to granules,
- * except for the last granule of an object that ends in a short one.
- */
+/* @tag: as the compiler computed it, upper bits included. The compiler rounds @size up to granules, except for the last
+ * granule of an object that ends in a short one. */
 void __hwasan_tag_memory(uintptr_t addr, uint8_t tag, size_t size);
 KASAN_ABI void __hwasan_tag_memory(uintptr_t addr, uint8_t tag, size_t size)
 {
@@ -29,10 +25,8 @@ KASAN_ABI uint8_t __hwasan_generate_tag(void)
 
 /* --- Frames that are left without their epilogues --- */
 
-/*
- * @sp: the stack pointer after longjmp(), or in the landing pad of an exception. The frames below it are dead, and their
- * tags would be wrong for the next ones.
- */
+/* @sp: the stack pointer after longjmp(), or in the landing pad of an exception. The frames below it are dead, and
+ * their tags would be wrong for new ones. */
 void __hwasan_handle_longjmp(uintptr_t sp);
 KASAN_ABI void __hwasan_handle_longjmp(uintptr_t sp)
 {
@@ -46,7 +40,7 @@ KASAN_ABI void __hwasan_handle_longjmp(uintptr_t sp)
 
 void __hwasan_handle_vfork(uintptr_t sp) __attribute__((alias("__hwasan_handle_longjmp")));
 
-/* Constants of the unwinder's interface: the action that leaves frames, and the answer of a frame without cleanup. */
+/* The unwinder's constants: the action that leaves frames, and the answer of a frame without cleanup. */
 #define CLEANUP_PHASE	2
 #define CONTINUE_UNWIND 8
 
@@ -61,8 +55,8 @@ void __hwasan_handle_vfork(uintptr_t sp) __attribute__((alias("__hwasan_handle_l
 typedef int (*kasan_personality)(int version, int actions, uint64_t type, void *exception,
 				 void *context);
 
-/* Clang, -hwasan-instrument-personality-functions: called by the unwinder for each frame, in the place of the @real
- * personality function (NULL: it has none). A frame that is left takes the tags of its variables along. */
+/* With Clang's -hwasan-instrument-personality-functions the unwinder calls this for each frame instead of the @real
+ * personality function (NULL: there is none). A frame that is left loses the tags of its variables. */
 int __hwasan_personality_wrapper(int version, int actions, uint64_t type, void *exception,
 				 void *context, kasan_personality real,
 				 uintptr_t (*get_gr)(void *, int), uintptr_t (*get_cfa)(void *));

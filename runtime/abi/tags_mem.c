@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tags_mem.c - checked memcpy(), memmove(), memset() of the tag-based modes, under the plain names and under
- * the __hwasan_ names that Clang's -hwasan-kernel-mem-intrinsic-prefix=1 calls. The rules are those of
- * mem.h.
+ * tags_mem.c - checked memcpy(), memmove(), memset() of the tag modes, under their plain names and under the __hwasan_
+ * names that Clang's -hwasan-kernel-mem-intrinsic-prefix=1 calls. mem.h has the rules.
  *
- * With hardware tags the CPU itself checks every access of the operation. Only a negative size is left to
- * check, because such an operation would run until it faults.
+ * With hardware tags the CPU checks every access of the operation. Only a negative size is left to check, because such
+ * an operation would run until it faults.
  */
 #include "../shadow/shadow.h"
 #include "../tags/tags.h"
@@ -14,8 +13,8 @@
 
 #include "mem.h"
 
-/* The most common case first: both pointers have no tag, or there is nothing to copy. */
-static inline __attribute__((always_inline)) bool certainly_ok(uintptr_t a, uintptr_t b, size_t n)
+/* Nearly always both pointers have no tag. */
+static kasan_always_inline bool certainly_ok(uintptr_t a, uintptr_t b, size_t n)
 {
 #ifdef CONFIG_KASAN_HW_TAGS
 	(void)a;
@@ -34,7 +33,7 @@ KASAN_DEFINE_COPY(__hwasan_memcpy, __memcpy, COPY_OK)
 KASAN_DEFINE_COPY(__hwasan_memmove, __memmove, COPY_OK)
 KASAN_DEFINE_SET(__hwasan_memset, SET_OK)
 
-/* The names with tagged globals: see hwasan_access.c. */
+/* For tagged globals, see hwasan_access.c. */
 void *__hwasan_memcpy_match_all(void *dst, const void *src, size_t n)
 	__attribute__((alias("__hwasan_memcpy")));
 void *__hwasan_memmove_match_all(void *dst, const void *src, size_t n)

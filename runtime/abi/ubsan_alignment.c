@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ubsan_alignment.c - called by code built with -fsanitize=alignment when a pointer is not aligned as its type asks.
+ * ubsan_alignment.c - called by code built with -fsanitize=alignment when a pointer is not aligned as its type
+ * requires.
  *
- * That by itself is not reported: the CPUs can do such accesses, and programs make them. But an inline check takes for
- * granted that an access of 2, 4, 8 or 16 bytes is aligned, and looks at the granule of its first byte only. It misses a
- * misaligned access that begins well and ends in a bad granule. This function reports those, and no others, so that
- * each access has one report.
+ * That alone is not reported: the CPUs can do such accesses, and programs make them. But an inline check assumes that
+ * an access of 2, 4, 8 or 16 bytes is aligned, and looks only at the granule of its first byte. So it misses a
+ * misaligned access that starts well and ends in a bad granule. This function reports those and no others, so that each
+ * access has one report.
  *
- * Outline checks compare whole accesses: code that has them needs no -fsanitize=alignment.
+ * Outline checks compare whole accesses: code with them needs no -fsanitize=alignment.
  */
 #include "../report/check.h"
 
 #if defined(CONFIG_KASAN_GENERIC) || defined(CONFIG_KASAN_SW_TAGS)
 
-/* What the compilers hand over. The layout is that of the first version of this ABI. */
+/* The compilers' data, as in the first version of this ABI. */
 struct type_descriptor {
 	uint16_t kind; /* KIND_* */
 	uint16_t
@@ -34,7 +35,7 @@ struct type_mismatch {
 #define ACCESS_LOAD  0
 #define ACCESS_STORE 1
 
-/* Return: how many bytes an access takes that an inline check takes whole, 0 for others. */
+/* Return: the size of an access that inline checks assume to be aligned, 0 for others. */
 static size_t size_of(const struct type_mismatch *data)
 {
 	const struct type_descriptor *type = data->type;
@@ -43,11 +44,11 @@ static size_t size_of(const struct type_mismatch *data)
 		return ((size_t)1 << (type->info >> 1)) / 8;
 	if (type->kind == KIND_FLOAT)
 		return type->info / 8;
-	/* A pointer. GCC says this of all types, so structures and their members are not known here. */
+	/* A pointer. GCC passes this kind for all types, so the sizes of structures are not known here. */
 	return data->log_alignment <= 4 ? (size_t)1 << data->log_alignment : 0;
 }
 
-/* The bytes whose state the inline check of an access of @size bytes at @addr knows, from @addr on. */
+/* Return: how many bytes from @addr on the inline check of an access of @size bytes covers. */
 static size_t checked_inline(uintptr_t addr, size_t size)
 {
 	size_t granules = size > KASAN_GRANULE_SIZE ? size : KASAN_GRANULE_SIZE;
@@ -66,14 +67,14 @@ KASAN_ABI void __ubsan_handle_type_mismatch_v1(const struct type_mismatch *data,
 	size = size_of(data);
 	if (!size || addr + size - 1 < addr || !kasan_find_bad(addr, size, &bad))
 		return;
-	/* Without the tag, which @bad does not have. */
+	/* @bad has no tag. */
 	if ((size_t)(uint8_t)(bad - addr) < checked_inline(addr, size))
 		return;
 	kasan_report_access(addr, size, data->access == ACCESS_STORE, KASAN_CALLER_IP(),
 			    KASAN_CALLER_FP());
 }
 
-/* __builtin_assume_aligned() with a pointer that is not: no access yet. */
+/* __builtin_assume_aligned() got a pointer that is not aligned: nothing is accessed yet. */
 void __ubsan_handle_alignment_assumption(void *data, uintptr_t addr, uintptr_t alignment,
 					 uintptr_t offset);
 KASAN_ABI void __ubsan_handle_alignment_assumption(void *data, uintptr_t addr, uintptr_t alignment,

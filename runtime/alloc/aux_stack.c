@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * aux_stack.c - auxiliary stacks: where work for an object was created, kept in the object's metadata.
- */
+/* aux_stack.c - auxiliary stacks: where work for an object was created, kept in the object's metadata. */
 #include "meta.h"
 
 #include "../track/track.h"
 
-/* Return: the handles of the object that @addr lies in; NULL if it has none. */
+#if CONFIG_KASAN_SLAB
+
+/* Return: the handles of the object that holds @addr; NULL if it has none. */
 static uint32_t *aux_stacks(const void *addr)
 {
 	struct kasan_object object;
@@ -22,7 +22,7 @@ static uint32_t *aux_stacks(const void *addr)
 	return meta ? meta->aux_stack : NULL;
 }
 
-__attribute__((__noinline__)) void kasan_record_aux_stack(const void *addr)
+kasan_noinline void kasan_record_aux_stack(const void *addr)
 {
 	uint32_t *aux, stack;
 
@@ -32,10 +32,9 @@ __attribute__((__noinline__)) void kasan_record_aux_stack(const void *addr)
 	if (!aux)
 		return;
 	stack = kasan_save_stack(KASAN_CALLER_IP(), KASAN_CALLER_FP());
-	/*
-	 * Two CPUs that queue work for one object at once may lose one of the two stacks; each handle stays
-	 * whole, and a report needs no more.
-	 */
+	/* If two CPUs queue work for one object at once, one of the two stacks may be lost; each handle stays whole. */
 	__atomic_store_n(&aux[1], __atomic_load_n(&aux[0], __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 	__atomic_store_n(&aux[0], stack, __ATOMIC_RELAXED);
 }
+
+#endif /* CONFIG_KASAN_SLAB */

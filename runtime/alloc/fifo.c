@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fifo.c - the queue of the quarantine of a simple heap or a page heap: pages of (object, bytes) pairs, oldest first.
+ * fifo.c - the queue of a simple heap's or a page heap's quarantine: pages of (object, bytes) pairs, oldest first.
  *
- * Links inside the freed objects would cost no memory, but the objects are freed memory that a buggy
- * program may still write to: a quarantine exists to find exactly such writes. Emptied pages are kept for
- * the queue's next use and never given back, so a queue keeps as many as it once needed.
+ * Links inside the freed objects would cost no memory, but a buggy program may write to freed memory, and a quarantine
+ * exists to find exactly such writes. Emptied pages are kept for later and never given back.
  */
 #include "fifo.h"
 
 #ifdef CONFIG_KASAN
 
-/* Add a page at the tail. Return: the page; NULL: no memory, and the fifo stays as it is. */
+/* Add a page at the tail. Return: the page; NULL: no memory, and the queue is unchanged. */
 struct kasan_fifo_page *kasan_fifo_add_page(struct kasan_fifo *fifo)
 {
 	struct kasan_fifo_page *tail = fifo->tail;

@@ -2,8 +2,8 @@
 /*
  * fifo.h - the quarantine of a simple heap or a page heap.
  *
- * The caller's lock protects a fifo. Its entries live in pages of kasan_port_alloc(), beside the
- * objects and not inside them: a write after free must not be able to break the queue.
+ * The caller's lock protects it. Its entries lie in pages of kasan_port_alloc(), not inside the objects: a write after
+ * free must not be able to break the queue.
  */
 #ifndef KASAN_FIFO_H
 #define KASAN_FIFO_H
@@ -11,7 +11,7 @@
 #include "../base/base.h"
 #include "../base/lock.h"
 
-/** struct kasan_held - what a quarantine holds: @bytes at @object */
+/** struct kasan_held - @bytes at @object, held back */
 struct kasan_held {
 	void *object;
 	size_t bytes;
@@ -36,7 +36,7 @@ static inline bool kasan_fifo_pop(struct kasan_fifo *fifo, struct kasan_held *ou
 
 	if (!fifo->count)
 		return false;
-	/* Only the last page may be empty, and then the queue is empty as well. */
+	/* Only the last page may be empty, and then the queue is. */
 	*out = page->entry[page->first++];
 	fifo->count--;
 	fifo->bytes -= out->bytes;
@@ -46,16 +46,13 @@ static inline bool kasan_fifo_pop(struct kasan_fifo *fifo, struct kasan_held *ou
 }
 
 /**
- * kasan_fifo_turn() - append @object with its @bytes; if the bound is passed, take the oldest first
- * @bytes: not more than the bound, @max.
+ * kasan_fifo_turn() - append @object with its @bytes, at most @max; if the bound is exceeded, take the oldest first
  * @oldest: filled; .object is NULL if none was taken.
  *
- * Return: true if appended. Else, with @oldest taken, try again; without, there is no memory.
+ * Return: true if appended. If not, try again if @oldest was taken; otherwise there is no memory.
  */
-static inline __attribute__((always_inline)) bool kasan_fifo_turn(struct kasan_fifo *fifo,
-								  void *object, size_t bytes,
-								  size_t max,
-								  struct kasan_held *oldest)
+static kasan_always_inline bool kasan_fifo_turn(struct kasan_fifo *fifo, void *object, size_t bytes,
+						size_t max, struct kasan_held *oldest)
 {
 	struct kasan_fifo_page *tail = fifo->tail, *head;
 	size_t total = fifo->bytes + bytes;
@@ -70,7 +67,7 @@ static inline __attribute__((always_inline)) bool kasan_fifo_turn(struct kasan_f
 		}
 	}
 	if (kasan_likely(total > max)) {
-		/* Not empty, because @bytes alone fit. */
+		/* The queue is not empty, because @bytes alone fit. */
 		head = fifo->head;
 		at = head->first++;
 		*oldest = head->entry[at];
@@ -90,25 +87,24 @@ static inline __attribute__((always_inline)) bool kasan_fifo_turn(struct kasan_f
 	return true;
 }
 
-/* Gives what a quarantine of @heap held back to the allocator. */
+/* Gives back to the allocator what a quarantine of @heap held. */
 typedef void kasan_fifo_release(void *heap, const struct kasan_held *held);
 
 /**
- * kasan_fifo_put() - append @object with its @bytes, and release the oldest that no longer fit
- * @bytes: not more than the bound, @max.
+ * kasan_fifo_put() - append @object with its @bytes, at most @max, and release the oldest entries that no longer fit
  * @release: called for @heap, without @lock.
  *
- * Return: false: there is no memory for the queue, and the caller still has @object.
+ * Return: false: no memory for the queue, and the caller still has @object.
  */
-static inline __attribute__((always_inline)) bool
-kasan_fifo_put(struct kasan_fifo *fifo, struct kasan_lock *lock, void *object, size_t bytes,
-	       size_t max, void *heap, kasan_fifo_release *release)
+static kasan_always_inline bool kasan_fifo_put(struct kasan_fifo *fifo, struct kasan_lock *lock,
+					       void *object, size_t bytes, size_t max, void *heap,
+					       kasan_fifo_release *release)
 {
 	struct kasan_held oldest;
 	unsigned long flags;
 	bool queued;
 
-	/* Nearly always one takes the place of one other: a single turn. */
+	/* Nearly always one object replaces one other: a single turn. */
 	do {
 		flags = kasan_lock(lock);
 		queued = kasan_fifo_turn(fifo, object, bytes, max, &oldest);
@@ -122,10 +118,8 @@ kasan_fifo_put(struct kasan_fifo *fifo, struct kasan_lock *lock, void *object, s
 }
 
 /** kasan_fifo_empty() - release all. */
-static inline __attribute__((always_inline)) void kasan_fifo_empty(struct kasan_fifo *fifo,
-								   struct kasan_lock *lock,
-								   void *heap,
-								   kasan_fifo_release *release)
+static kasan_always_inline void kasan_fifo_empty(struct kasan_fifo *fifo, struct kasan_lock *lock,
+						 void *heap, kasan_fifo_release *release)
 {
 	struct kasan_held held;
 	unsigned long flags;

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * globals.c - redzones of global variables, and the registry that finds a global by address.
+ * globals.c - redzones of global variables, and the registry that finds a global by its address.
  *
- * Each instrumented file brings one array of descriptors, made by the compiler and writable, and
- * registers it from a constructor: long before any allocator works, once for each file. The registry
- * therefore takes no memory at all: it chains the arrays through their own first descriptors. Their
- * odr_indicator and has_dynamic_init mean nothing in a kernel (one definition rule checks, C++
- * initialisation order), so they hold the next array's address and this array's length. There is no limit
- * and nothing to overflow.
+ * Each instrumented file has one array of descriptors, made by the compiler and writable, which a constructor registers
+ * long before any allocator works. The registry therefore takes no memory: it chains the arrays through their own first
+ * descriptors. odr_indicator and has_dynamic_init mean nothing in a kernel (they are for checks of the one definition
+ * rule and of C++ initialisation order), so they hold the next array's address and this array's length.
  *
- * The arrays lie among the very globals that a bug may overrun. So the length carries a mark, and a
- * chain that has been damaged ends at the damage.
+ * The arrays lie among the globals that a bug may overrun. So the length carries a mark, and a damaged chain ends at
+ * the damage.
  */
 #include "globals.h"
 
@@ -82,8 +80,7 @@ void kasan_unregister_globals(struct kasan_global *globals, size_t n)
 	globals->has_dynamic_init = 0;
 	kasan_unlock(&globals_lock, flags);
 
-	/* The memory may be a module's, about to be used for something else: leave no poison behind.
-	 */
+	/* The memory may be a module's, about to be used for something else, so no poison may stay. */
 	for (i = 0; i < n; i++)
 		kasan_unpoison((const void *)globals[i].beg, globals[i].size_with_redzone);
 }
@@ -124,11 +121,9 @@ void kasan_unload_globals(const void *start, size_t size)
 		kasan_wait_for_report();
 }
 
-/*
- * An address outside every global lies behind one, in its redzone, and often in front of the next. Overruns
- * are more common, so the report names the global below, unless the one above is this close: one or two
- * elements, where an index of -1 leads.
- */
+/* An address outside of every global lies in the redzone after one, and often just before the next. Overruns are more
+ * common, so the report names the global below, unless the one above is this close: one or two elements, where an index
+ * of -1 leads. */
 #define UNDERRUN_LIMIT 16
 
 struct nearest {
@@ -187,7 +182,7 @@ const struct kasan_global *kasan_find_global(uintptr_t addr)
 
 #elif defined(CONFIG_KASAN_HW_TAGS)
 
-/* No compiler gives globals a tag that the CPU checks, so none are registered. */
+/* No compiler gives globals tags that the CPU checks, so none are registered. */
 void kasan_unload_globals(const void *start, size_t size)
 {
 	(void)start;

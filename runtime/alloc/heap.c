@@ -5,15 +5,14 @@
  *	raw                        object
  *	| left redzone: header, gap | size bytes | slack | right redzone |
  *
- * The header sits in the left redzone, 8 bytes away from the object so that the most common underflows
- * leave it whole, and carries a checksum. heap_find.c finds chunks by address, from the shadow or the
- * memory tags; a bug in checked code cannot overwrite either. So there is no list of live objects that a
- * bug could cut.
+ * The header sits in the left redzone, 8 bytes away from the object so that the most common underflows leave it whole,
+ * and carries a checksum. heap_find.c finds chunks by address, from the shadow or the memory tags; a bug in checked
+ * code cannot overwrite either. So there is no list of live objects that a bug could cut.
  *
- * Firmware allocates before it has shadow. Such early chunks stay raw as long as they live: their users
- * keep pointers to them, so redzones cannot be put around them later. They are recognised when they come
- * back: they lie in the range where early chunks were handed out, and are part of no chunk that has a
- * header. In the tag-based modes their pointers have no tag.
+ * Firmware allocates before it has shadow. Such early chunks stay raw as long as they live: their users keep pointers
+ * to them, so redzones cannot be put around them later. They are recognised when they come back: they lie in the range
+ * where early chunks were handed out, and are part of no chunk that has a header. In the tag-based modes their pointers
+ * have no tag.
  */
 #include "fifo.h"
 #include "heap_mode.h"
@@ -47,8 +46,7 @@ static inline struct kasan_lock *lock_of(struct kasan_heap *heap)
 }
 
 /* Each of malloc() and free() compares the stack by itself: on a small CPU the call costs as much as a frame. */
-static inline __attribute__((always_inline)) void set_track(struct kasan_track *track, uintptr_t ip,
-							    uintptr_t fp)
+static kasan_always_inline void set_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp)
 {
 	uint32_t stack;
 
@@ -59,8 +57,7 @@ static inline __attribute__((always_inline)) void set_track(struct kasan_track *
 }
 
 /* All chunks of a heap ever seen lie in [low, high). */
-static __attribute__((__noinline__)) void widen_bounds(struct kasan_heap *heap, uintptr_t low,
-						       uintptr_t high)
+static kasan_noinline void widen_bounds(struct kasan_heap *heap, uintptr_t low, uintptr_t high)
 {
 	uintptr_t seen = __atomic_load_n(&heap->low, __ATOMIC_RELAXED);
 
@@ -97,7 +94,7 @@ void kasan_heap_add(struct kasan_heap *heap)
 	heap->redzone = kasan_heap_round_up(heap->redzone);
 
 	flags = kasan_lock(&heaps_lock);
-	/* Added before: a second entry would close the list to a ring, which every search follows. */
+	/* It was added before: a second entry would turn the list into a ring, which every search follows. */
 	for (other = kasan_heaps; other; other = other->next) {
 		if (other == heap) {
 			kasan_unlock(&heaps_lock, flags);
@@ -128,7 +125,7 @@ static inline unsigned int log2_of(size_t align)
 {
 	unsigned int bits = 3;
 
-	/* Not __builtin_ctz(): on CPUs without such an instruction it is a function of the compiler's library. */
+	/* Not __builtin_ctz(): on CPUs without such an instruction it calls the compiler's library. */
 	while ((size_t)1 << bits < align)
 		bits++;
 	return bits;
@@ -141,13 +138,12 @@ static inline size_t object_align(size_t align)
 	return align < KASAN_GRANULE_SIZE ? KASAN_GRANULE_SIZE : align;
 }
 
-static inline __attribute__((always_inline)) size_t span_of(const struct kasan_heap *heap,
-							    size_t size, size_t align)
+static kasan_always_inline size_t span_of(const struct kasan_heap *heap, size_t size, size_t align)
 {
 	const size_t span = kasan_heap_chunk_span(heap, size, object_align(align));
 
-	/* A sum that wrapped is less than what was added, which a size near the top alone can make. The header knows only
-	 * powers of two. */
+	/* A sum that wrapped around is less than @size, which only a size near the top can cause. The header has room
+	 * for powers of two only. */
 	return kasan_likely(size <= PTRDIFF_MAX && align <= PTRDIFF_MAX / 2 &&
 			    !(align & (align - 1)) && span > size)
 		       ? span
@@ -159,8 +155,8 @@ size_t kasan_heap_span(const struct kasan_heap *heap, size_t size, size_t align)
 	return span_of(heap, size, align);
 }
 
-/* Once for each heap and @flag, SAID_*. */
-static __attribute__((__noinline__, cold)) void say_once(struct kasan_heap *heap, unsigned int flag)
+/* Prints once for each heap and @flag, SAID_*. */
+static kasan_cold void say_once(struct kasan_heap *heap, unsigned int flag)
 {
 	const char *const text =
 		flag == SAID_NO_QUEUE
@@ -175,9 +171,8 @@ static __attribute__((__noinline__, cold)) void say_once(struct kasan_heap *heap
 		__atomic_fetch_and(&heap->said, ~flag, __ATOMIC_RELAXED);
 }
 
-/* @own: the chunk goes back to the allocator. Return: NULL, the object. */
-static __attribute__((__noinline__, cold)) void *refuse_chunk(struct kasan_heap *heap,
-							      uintptr_t raw, bool own)
+/* @own: give the chunk back to the allocator. Return: NULL, as the object. */
+static kasan_cold void *refuse_chunk(struct kasan_heap *heap, uintptr_t raw, bool own)
 {
 	if (own)
 		heap->release(heap, (void *)raw);
@@ -185,11 +180,11 @@ static __attribute__((__noinline__, cold)) void *refuse_chunk(struct kasan_heap 
 	return NULL;
 }
 
-/* @align: object_align(). @span: kasan_heap_span(), not 0. Return: NULL if @raw is not aligned; @own: see refuse_chunk(). */
-static inline __attribute__((always_inline)) void *make_object(struct kasan_heap *heap, void *raw,
-							       size_t size, size_t align,
-							       size_t span, bool own, uintptr_t ip,
-							       uintptr_t fp)
+/* @align: from object_align(). @span: from kasan_heap_span(), not 0. @own: see refuse_chunk(). Return: NULL if @raw is
+ * not aligned. */
+static kasan_always_inline void *make_object(struct kasan_heap *heap, void *raw, size_t size,
+					     size_t align, size_t span, bool own, uintptr_t ip,
+					     uintptr_t fp)
 {
 	const uintptr_t start = kasan_untag_addr((uintptr_t)raw);
 	struct kasan_heap_header *header;
@@ -208,8 +203,8 @@ static inline __attribute__((always_inline)) void *make_object(struct kasan_heap
 	if (kasan_unlikely((uintptr_t)header != start)) {
 		const uint32_t padding = (uint32_t)((uintptr_t)header - start);
 
-		/* The span has no room for it, and what is in front of the chunk belongs to the allocator. A chunk whose header
-		 * is its start is aligned. */
+		/* The span has no room for more alignment, and memory before the chunk belongs to the allocator. A
+		 * chunk that starts with its header is aligned. */
 		if (kasan_unlikely(padding % RAW_ALIGN))
 			return refuse_chunk(heap, start, own);
 		((struct kasan_heap_padding *)header)[-1] =
@@ -225,8 +220,7 @@ static inline __attribute__((always_inline)) void *make_object(struct kasan_heap
 	return ptr;
 }
 
-__attribute__((__noinline__)) void *kasan_heap_alloc(struct kasan_heap *heap, void *raw,
-						     size_t size, size_t align)
+kasan_noinline void *kasan_heap_alloc(struct kasan_heap *heap, void *raw, size_t size, size_t align)
 {
 	const size_t span = span_of(heap, size, align);
 
@@ -236,9 +230,9 @@ __attribute__((__noinline__)) void *kasan_heap_alloc(struct kasan_heap *heap, vo
 			   KASAN_CALLER_FP());
 }
 
-/* Is @header, which can be read, that of a live object of @heap? @seal: kasan_heap_seal_start(). */
-static inline __attribute__((always_inline)) bool
-has_life(const struct kasan_heap *heap, const struct kasan_heap_header *header, uint32_t seal)
+/* Is @header, which can be read, that of a live object of @heap? @seal: from kasan_heap_seal_start(). */
+static kasan_always_inline bool has_life(const struct kasan_heap *heap,
+					 const struct kasan_heap_header *header, uint32_t seal)
 {
 	const kasan_heap_word state = header->state;
 
@@ -253,7 +247,7 @@ static bool is_live(const struct kasan_heap *heap, const struct kasan_heap_heade
 
 /* --- Early chunks --- */
 
-static inline __attribute__((always_inline)) bool is_added(const struct kasan_heap *heap)
+static kasan_always_inline bool is_added(const struct kasan_heap *heap)
 {
 #ifdef KASAN_LOCK_PLAIN
 	/* One CPU sees its own stores in order. */
@@ -263,8 +257,7 @@ static inline __attribute__((always_inline)) bool is_added(const struct kasan_he
 #endif
 }
 
-static inline __attribute__((always_inline)) bool is_early(const struct kasan_heap *heap,
-							   const void *ptr)
+static kasan_always_inline bool is_early(const struct kasan_heap *heap, const void *ptr)
 {
 	/* Mostly there are none, or they lie below all others. */
 	return kasan_unlikely((uintptr_t)ptr < heap->early_end) &&
@@ -272,8 +265,8 @@ static inline __attribute__((always_inline)) bool is_early(const struct kasan_he
 	       !kasan_heap_holds((uintptr_t)ptr);
 }
 
-/* Return: bytes in whole granules of the early chunk at @raw; 0: not known; SIZE_MAX: the allocator's own
- * header gives an impossible size. */
+/* Return: the size of the early chunk at @raw; 0: not known; SIZE_MAX: the allocator's header gives an impossible
+ * size. */
 static size_t early_size(struct kasan_heap *heap, const void *raw)
 {
 	size_t size;
@@ -286,7 +279,7 @@ static size_t early_size(struct kasan_heap *heap, const void *raw)
 	return size;
 }
 
-/* Was the early chunk of @size bytes at @raw freed? For a chunk without a whole granule this is not known. */
+/* Was the early chunk of @size bytes at @raw freed? Not known for a chunk without a whole granule. */
 static bool is_freed_early(const void *raw, size_t size)
 {
 	const uintptr_t first = kasan_heap_round_up((uintptr_t)raw);
@@ -294,10 +287,10 @@ static bool is_freed_early(const void *raw, size_t size)
 	return size >= first + KASAN_GRANULE_SIZE - (uintptr_t)raw && is_freed((void *)first);
 }
 
-/* As end_life() and the poisoning after it, for an early chunk. @place: raw and span filled; a span of 0: nothing is known
- * of it, and it has been released. */
-static __attribute__((__noinline__, cold)) const char *
-end_early_life(struct kasan_heap *heap, void *raw, struct kasan_heap_place *place)
+/* Ends the life of an early chunk and poisons it. @place: raw and span are filled; if the span is 0, nothing is known
+ * of the chunk, and it has been released. */
+static kasan_cold const char *end_early_life(struct kasan_heap *heap, void *raw,
+					     struct kasan_heap_place *place)
 {
 	const size_t size = early_size(heap, raw);
 	const char *wrong = NULL;
@@ -322,13 +315,13 @@ end_early_life(struct kasan_heap *heap, void *raw, struct kasan_heap_place *plac
 
 /* --- Frees --- */
 
-/* Return: the name of the fault: @object has no live header of @heap. Under the heap's lock. */
-static __attribute__((__noinline__, cold)) const char *wrong_free(void *object)
+/* Return: what is wrong with freeing @object, which has no live header of @heap. Under the heap's lock. */
+static kasan_cold const char *wrong_free(void *object)
 {
 	const struct kasan_heap_header *header = kasan_heap_header_of(object);
 	struct kasan_heap_place place;
 
-	/* Overwritten: the raw chunk cannot be given back, because its start is not known. */
+	/* It was overwritten, so the start of the raw chunk is not known and it cannot be given back. */
 	if (!kasan_heap_place(header, &place))
 		return is_freed(object) ? "double-free" : "invalid-free";
 	if (kasan_heap_life(header) == KASAN_HEAP_FREED || !kasan_heap_owns(header, object))
@@ -336,11 +329,10 @@ static __attribute__((__noinline__, cold)) const char *wrong_free(void *object)
 	return "invalid-free";
 }
 
-/* End the object's life under the heap's lock: one of two concurrent frees is told. @place: filled. */
-static inline __attribute__((always_inline)) const char *end_life(struct kasan_heap *heap,
-								  void *object,
-								  struct kasan_heap_place *place,
-								  uintptr_t ip, uintptr_t fp)
+/* End the object's life under the heap's lock, so that one of two concurrent frees fails. @place: filled. */
+static kasan_always_inline const char *end_life(struct kasan_heap *heap, void *object,
+						struct kasan_heap_place *place, uintptr_t ip,
+						uintptr_t fp)
 {
 	struct kasan_heap_header *header = kasan_heap_header_of(object);
 	struct kasan_track track;
@@ -371,21 +363,20 @@ static inline void give_back(void *heap, const struct kasan_held *held)
 	((struct kasan_heap *)heap)->release(heap, held->object);
 }
 
-/* Queue a chunk and release the oldest that no longer fit. Releases @raw itself if it cannot stay. */
-static inline __attribute__((always_inline)) void quarantine(struct kasan_heap *heap, void *raw,
-							     size_t span)
+/* Queue a chunk, and release the oldest that no longer fit. Releases @raw if it cannot stay. */
+static kasan_always_inline void quarantine(struct kasan_heap *heap, void *raw, size_t span)
 {
 	if (kasan_unlikely(kasan_silent() || span > heap->quarantine_max)) {
 		heap->release(heap, raw);
 	} else if (!kasan_fifo_put(&heap->quarantine, lock_of(heap), raw, span,
 				   heap->quarantine_max, heap, give_back)) {
 		heap->release(heap, raw);
-		/* Without the queue the runtime still works, and finds less. */
+		/* Without the queue the runtime works, but finds less. */
 		say_once(heap, SAID_NO_QUEUE);
 	}
 }
 
-__attribute__((__noinline__)) bool kasan_heap_free(struct kasan_heap *heap, void *ptr, uintptr_t ip)
+kasan_noinline bool kasan_heap_free(struct kasan_heap *heap, void *ptr, uintptr_t ip)
 {
 	const uintptr_t fp = KASAN_CALLER_FP();
 	struct kasan_heap_header *header = kasan_heap_header_of(ptr);
@@ -418,7 +409,7 @@ bad:
 	return false;
 }
 
-/* Return: the header of the live object @ptr of @heap, NULL if it is not one. */
+/* Return: the header of the live object @ptr of @heap, or NULL. */
 static const struct kasan_heap_header *live_header(const struct kasan_heap *heap, const void *ptr)
 {
 	const struct kasan_heap_header *header = kasan_heap_header_of(ptr);
@@ -442,7 +433,7 @@ size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr)
 	if (!ptr)
 		return 0;
 	if (kasan_unlikely(!is_added(heap) || is_early(heap, ptr))) {
-		/* The allocator may still know the size of a chunk that was freed. */
+		/* The allocator may still know the size of a freed chunk. */
 		size = early_size((struct kasan_heap *)heap, ptr);
 		return size == SIZE_MAX || is_freed_early(ptr, size) ? 0 : size;
 	}
@@ -452,8 +443,7 @@ size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr)
 
 /* --- A whole malloc --- */
 
-static __attribute__((__noinline__, cold)) void *acquire_early(struct kasan_heap *heap,
-							       size_t align, size_t span)
+static kasan_cold void *acquire_early(struct kasan_heap *heap, size_t align, size_t span)
 {
 	void *const raw = align & (align - 1) ? NULL : heap->acquire(heap, span);
 
@@ -466,8 +456,8 @@ static __attribute__((__noinline__, cold)) void *acquire_early(struct kasan_heap
 	return raw;
 }
 
-static inline __attribute__((always_inline)) void *acquire(struct kasan_heap *heap, size_t align,
-							   size_t size, uintptr_t ip, uintptr_t fp)
+static kasan_always_inline void *acquire(struct kasan_heap *heap, size_t align, size_t size,
+					 uintptr_t ip, uintptr_t fp)
 {
 	size_t span;
 	void *raw;
@@ -479,26 +469,24 @@ static inline __attribute__((always_inline)) void *acquire(struct kasan_heap *he
 	return raw ? make_object(heap, raw, size, object_align(align), span, true, ip, fp) : NULL;
 }
 
-/* malloc() has its own, which knows the alignment; the others share this one. */
-static __attribute__((__noinline__)) void *acquire_other(struct kasan_heap *heap, size_t align,
-							 size_t size, uintptr_t ip, uintptr_t fp)
+/* malloc() has its own copy, which knows the alignment; the other functions share this one. */
+static kasan_noinline void *acquire_other(struct kasan_heap *heap, size_t align, size_t size,
+					  uintptr_t ip, uintptr_t fp)
 {
 	return acquire(heap, align, size, ip, fp);
 }
 
-__attribute__((__noinline__)) void *kasan_heap_malloc(struct kasan_heap *heap, size_t size)
+kasan_noinline void *kasan_heap_malloc(struct kasan_heap *heap, size_t size)
 {
 	return acquire(heap, 0, size, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
 
-__attribute__((__noinline__)) void *kasan_heap_memalign(struct kasan_heap *heap, size_t align,
-							size_t size)
+kasan_noinline void *kasan_heap_memalign(struct kasan_heap *heap, size_t align, size_t size)
 {
 	return acquire_other(heap, align, size, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
 
-__attribute__((__noinline__)) void *kasan_heap_calloc(struct kasan_heap *heap, size_t count,
-						      size_t size)
+kasan_noinline void *kasan_heap_calloc(struct kasan_heap *heap, size_t count, size_t size)
 {
 	size_t bytes;
 	void *ptr;
@@ -511,8 +499,7 @@ __attribute__((__noinline__)) void *kasan_heap_calloc(struct kasan_heap *heap, s
 	return ptr;
 }
 
-__attribute__((__noinline__)) void *kasan_heap_realloc(struct kasan_heap *heap, void *ptr,
-						       size_t size)
+kasan_noinline void *kasan_heap_realloc(struct kasan_heap *heap, void *ptr, size_t size)
 {
 	const uintptr_t ip = KASAN_CALLER_IP(), fp = KASAN_CALLER_FP();
 	size_t old = 0;
@@ -525,7 +512,7 @@ __attribute__((__noinline__)) void *kasan_heap_realloc(struct kasan_heap *heap, 
 		if (raw && !heap->raw_size)
 			return NULL;
 		if (raw ? !old : !live_header(heap, ptr)) {
-			/* Only reports, because @ptr is not an object. */
+			/* This only reports, because @ptr is not an object. */
 			kasan_heap_free(heap, ptr, ip);
 			return NULL;
 		}

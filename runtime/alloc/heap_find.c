@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_find.c - finds the chunk of a simple heap that an address lies in, for frees and for reports.
+ * heap_find.c - finds the chunk of a simple heap that holds an address, for frees and for reports.
  *
- * The shadow tells where an object starts: the run of KASAN_HEAP_LEFT_REDZONE bytes ends there. Memory tags
- * do not tell, because all memory without an owner has the same tag. There a chunk is found by its header:
- * the header's granules have no owner, and its checksum, which depends on its address, fits.
+ * With shadow an object starts where a run of KASAN_HEAP_LEFT_REDZONE bytes ends. Memory tags do not show that, because
+ * all memory without an owner has the same tag; there a chunk is found by its header, whose granules have no owner and
+ * whose checksum depends on its address.
  */
 #include "heap_chunk.h"
 
@@ -15,11 +15,9 @@
 
 #ifdef CONFIG_KASAN
 
-/*
- * Reports search with interrupts off, so all searches of one report together have a bound: so many steps, about ten million
- * instructions. In Generic mode one leads over 64 granules that are accessible, or eight of any other memory: 256 MiB inside of
- * one object. With tags it leads over one granule: 8 MiB of memory that has owners. Later searches have a few steps at least.
- */
+/* Reports search with interrupts off, so all searches of one report together have a bound, about ten million
+ * instructions. In Generic mode a step covers 64 accessible granules or eight others: 256 MiB inside one object. With
+ * tags a step is one granule: 8 MiB of memory with owners. Later searches always have a few steps left. */
 #define SEARCH_STEPS (1U << 19)
 #define SEARCH_LEAST 128U
 /* Steps that a granule without an owner costs, where there may be a header. */
@@ -86,10 +84,8 @@ bool kasan_heap_place(const struct kasan_heap_header *header, struct kasan_heap_
 	return header->check == kasan_heap_seal(header, place->free_track);
 }
 
-/*
- * The bounds of all heaps that may have a chunk at @addr. A search stays inside: beyond them there may be
- * terabytes of shadow that say "accessible" by default. Return: false if no heap has one.
- */
+/* The bounds of all heaps that may have a chunk at @addr. A search stays inside: beyond them there may be terabytes of
+ * shadow that say "accessible" by default. Return: false if no heap has one. */
 static bool find_bounds(uintptr_t addr, uintptr_t *low, uintptr_t *high)
 {
 	const struct kasan_heap *heap = __atomic_load_n(&kasan_heaps, __ATOMIC_ACQUIRE);
@@ -144,7 +140,7 @@ static inline bool shadow_is(uintptr_t addr, uint8_t value)
 }
 #endif
 
-/* Is the shadow at @addr @value? A step of the search if it is; false without one. */
+/* Is the shadow at @addr @value? A yes takes one of @steps; without steps the answer is no. */
 static bool step_is(uintptr_t addr, uint8_t value, unsigned int *steps)
 {
 	if (!*steps || !shadow_is(addr, value))
@@ -153,10 +149,8 @@ static bool step_is(uintptr_t addr, uint8_t value, unsigned int *steps)
 	return true;
 }
 
-/*
- * If another heap has put a chunk of its own at the very start of the object, the two left redzones look like
- * one, and the header decides.
- */
+/* If another heap's chunk starts at the very start of the object, the two left redzones look like one, and the header
+ * decides. */
 #ifdef CONFIG_KASAN_SHADOW_COMPACT
 bool kasan_heap_is_start(uintptr_t object)
 {
@@ -175,14 +169,14 @@ unsigned int kasan_last_bytes(uintptr_t granule)
 	struct kasan_heap_place place;
 	uintptr_t left, size;
 
-	/* Between the left redzone and the last granule, all of the object is accessible. */
+	/* From the left redzone up to the last granule, all of the object is accessible. */
 	left = granule < KASAN_GRANULE_SIZE ? 0
 					    : kasan_closed_below(granule - KASAN_GRANULE_SIZE, 0);
 	if (!left || !shadow_is(left, KASAN_HEAP_LEFT_REDZONE) ||
 	    !kasan_heap_is_start(left + KASAN_GRANULE_SIZE))
 		return 0;
 	header = kasan_heap_header_of((void *)(left + KASAN_GRANULE_SIZE));
-	/* A header that was overwritten knows nothing: rather miss a bug than report a correct access. */
+	/* The header was overwritten: rather miss a bug than report a correct access. */
 	if (!kasan_heap_place(header, &place))
 		return KASAN_GRANULE_MASK;
 	if (kasan_heap_life(header) != KASAN_HEAP_LIVE)
@@ -191,7 +185,7 @@ unsigned int kasan_last_bytes(uintptr_t granule)
 	return size < KASAN_GRANULE_SIZE ? (unsigned int)size : 0;
 }
 
-/* The first bytes at @object, at most @max, whose granules have the shadow @value. */
+/* Return: how many bytes from @object on, at most @max, have the shadow @value. */
 static size_t run_of(uintptr_t object, size_t max, uint8_t value, unsigned int *steps)
 {
 	size_t size = 0;
@@ -230,8 +224,8 @@ static uintptr_t end_of_redzone_below(uintptr_t at, uintptr_t limit, unsigned in
 	return 0;
 }
 #else
-/* Apart, so that the usual answer needs no room on the stack. */
-static __attribute__((__noinline__, cold)) bool has_header(uintptr_t object)
+/* Not inlined, so that the common answer needs no room on the stack. */
+static kasan_cold bool has_header(uintptr_t object)
 {
 	struct kasan_heap_place place;
 
@@ -243,7 +237,7 @@ bool kasan_heap_is_start(uintptr_t object)
 	const unsigned int granules = KASAN_HEAP_LEFT / KASAN_GRANULE_SIZE;
 	uint8_t *shadow;
 
-	/* The object's own granule as well: its chunk has a redzone behind the object. */
+	/* Includes the object's own granule, because its chunk has a redzone after the object. */
 	if ((object & KASAN_GRANULE_MASK) ||
 	    !kasan_shadow_run(object - KASAN_HEAP_LEFT, KASAN_HEAP_LEFT + 1, &shadow) ||
 	    shadow[0] != KASAN_HEAP_LEFT_REDZONE || shadow[granules - 1] != KASAN_HEAP_LEFT_REDZONE)
@@ -260,7 +254,6 @@ static size_t run_of(uintptr_t object, size_t max, uint8_t value, unsigned int *
 	size_t size = 0;
 
 	while (size < max && step_is(object + size, value, steps)) {
-		/* Eight granules a step. */
 		if (WIDE_STEPS && max - size >= 8 * KASAN_GRANULE_SIZE &&
 		    kasan_shadow_at(object + size, &shadow) &&
 		    kasan_shadow_at(object + size + 7 * KASAN_GRANULE_SIZE, &last) &&
@@ -272,7 +265,7 @@ static size_t run_of(uintptr_t object, size_t max, uint8_t value, unsigned int *
 	return size < max ? size : max;
 }
 
-/* Bytes of a granule of which some are accessible. */
+/* Return: how many bytes of a partly accessible granule are accessible. */
 static size_t rest_of(uintptr_t granule)
 {
 	uint8_t *shadow;
@@ -280,7 +273,7 @@ static size_t rest_of(uintptr_t granule)
 	return kasan_shadow_at(granule, &shadow) && *shadow < KASAN_GRANULE_SIZE ? *shadow : 0;
 }
 
-/* Is one of the eight shadow bytes that of a left redzone? */
+/* Does one of the eight shadow bytes belong to a left redzone? */
 static inline bool has_left(uint64_t shadow)
 {
 	const uint64_t other = shadow ^ KASAN_HEAP_LEFT_REDZONE * 0x0101010101010101ULL;
@@ -296,7 +289,8 @@ static uintptr_t end_of_redzone_below(uintptr_t at, uintptr_t limit, unsigned in
 	for (; at > limit && *steps && kasan_shadow_at(at, &shadow); --*steps) {
 		const uintptr_t room = (at - limit) / KASAN_GRANULE_SIZE;
 
-		/* The inside of a large object, or memory outside of heaps. Its user may have poisoned it, with any value. */
+		/* The inside of a large object, or memory outside of heaps. Its user may have poisoned it with any
+		 * value. */
 		if (WIDE_STEPS && room > 64 &&
 		    kasan_shadow_at(at - 63 * KASAN_GRANULE_SIZE, &first) && first == shadow - 63 &&
 		    !KASAN_WORDS8(first)) {
@@ -315,7 +309,7 @@ static uintptr_t end_of_redzone_below(uintptr_t at, uintptr_t limit, unsigned in
 
 #endif
 
-/* The object at @start has lost its header: describe it by the shadow alone. */
+/* The object at @start has lost its header, so the shadow alone describes it. */
 static void describe_by_shadow(struct kasan_heap_chunk *chunk, uintptr_t start, uintptr_t end,
 			       unsigned int *steps)
 {
@@ -348,7 +342,8 @@ static void describe_chunk(struct kasan_heap_chunk *chunk, uintptr_t start, uint
 	describe_by_shadow(chunk, start, end, steps);
 }
 
-/* As kasan_heap_lookup(), but gives up after @tries chunks that do not hold @addr. @steps: see end_of_redzone_below(). */
+/* As kasan_heap_lookup(). @tries: give up after so many chunks that do not hold @addr. @steps: see
+ * end_of_redzone_below(). */
 static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, unsigned int tries,
 		   unsigned int *steps)
 {
@@ -356,7 +351,7 @@ static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, unsigned int 
 
 	if (!find_bounds(addr, &limit, &high))
 		return false;
-	/* In a left redzone: its object starts where it ends. */
+	/* In a left redzone the object starts where that ends. */
 	while (shadow_is(at + KASAN_GRANULE_SIZE, KASAN_HEAP_LEFT_REDZONE) &&
 	       step_is(at, KASAN_HEAP_LEFT_REDZONE, steps))
 		at += KASAN_GRANULE_SIZE;
@@ -383,25 +378,11 @@ static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, unsigned int 
 	return false;
 }
 
-bool kasan_heap_lookup(uintptr_t addr, struct kasan_heap_chunk *chunk)
-{
-	return lookup(addr, chunk, SEARCH_CHUNKS, steps_of_report());
-}
-
-/* There is no heap inside an early chunk that the nearest chunk below could be part of: one try is enough. */
-bool kasan_heap_holds(uintptr_t addr)
-{
-	struct kasan_heap_chunk chunk;
-	unsigned int steps = SEARCH_STEPS;
-
-	return lookup(addr, &chunk, 1, &steps);
-}
-
 #else
 
 /* --- By memory tags --- */
 
-/* Without tags all memory of a heap may be a header: believe the program. */
+/* Without tags all memory of a heap may be a header: trust the program. */
 static bool is_nobodys(uintptr_t granule)
 {
 	uint8_t state;
@@ -421,8 +402,8 @@ bool kasan_heap_is_start(uintptr_t object)
 	       is_nobodys(object - KASAN_HEAP_LEFT);
 }
 
-/* The header of the object at @start: its own, or one that an earlier object left there; NULL if there is
- * none. @place: filled. */
+/* The header of the object at @start: its own, or one that an earlier object left there; NULL if there is none. @place:
+ * filled. */
 static const struct kasan_heap_header *find_header(uintptr_t start, struct kasan_heap_place *place)
 {
 	const struct kasan_heap_header *header = kasan_heap_header_of((void *)start);
@@ -433,8 +414,9 @@ static const struct kasan_heap_header *find_header(uintptr_t start, struct kasan
 	return header;
 }
 
-/* @nearest: give up at a live chunk that does not hold @addr. @steps: the search ends with them, and they are lowered. */
-static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, bool nearest,
+/* @tries: 1: give up at a live chunk that does not hold @addr. @steps: the search ends with them, and they are
+ * lowered. */
+static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, unsigned int tries,
 		   unsigned int *steps)
 {
 	const uintptr_t granule = addr & ~(uintptr_t)KASAN_GRANULE_MASK;
@@ -444,14 +426,12 @@ static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, bool nearest,
 
 	if (!find_bounds(addr, &first, &high))
 		return false;
-	/* Without tags a header may be anywhere: look only for the object that starts here. */
+	/* Without tags a header may be anywhere, so look only for the object that starts here. */
 	if (!kasan_on())
 		first = granule;
-	/*
-	 * Start above the address, because it may be in a left redzone. Freed chunks may leave headers
-	 * where other chunks are now, and a heap may lie inside a chunk of another one: the first chunk
-	 * that holds the address counts.
-	 */
+	/* Start above the address, because it may lie in a left redzone. Freed chunks may leave headers where other
+	 * chunks are now, and a heap may lie inside a chunk of another one, so the first chunk that holds the address
+	 * counts. */
 	for (at = granule + KASAN_HEAP_LEFT; at >= first && *steps;
 	     at -= KASAN_GRANULE_SIZE, --*steps) {
 		if (!is_nobodys(at - KASAN_GRANULE_SIZE))
@@ -462,23 +442,11 @@ static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, bool nearest,
 			fill_chunk(chunk, at, header, &place);
 			return true;
 		}
-		if (header && nearest && at <= addr && kasan_heap_life(header) == KASAN_HEAP_LIVE)
+		if (header && tries == 1 && at <= addr &&
+		    kasan_heap_life(header) == KASAN_HEAP_LIVE)
 			return false;
 	}
 	return false;
-}
-
-bool kasan_heap_lookup(uintptr_t addr, struct kasan_heap_chunk *chunk)
-{
-	return lookup(addr, chunk, false, steps_of_report());
-}
-
-bool kasan_heap_holds(uintptr_t addr)
-{
-	struct kasan_heap_chunk chunk;
-	unsigned int steps = SEARCH_STEPS;
-
-	return lookup(addr, &chunk, true, &steps);
 }
 
 bool kasan_heap_name_at(uintptr_t addr, const char **name)
@@ -496,4 +464,19 @@ bool kasan_heap_name_at(uintptr_t addr, const char **name)
 }
 
 #endif
+
+bool kasan_heap_lookup(uintptr_t addr, struct kasan_heap_chunk *chunk)
+{
+	return lookup(addr, chunk, SEARCH_CHUNKS, steps_of_report());
+}
+
+/* An early chunk contains no other heap, so only the nearest chunk can hold it. */
+bool kasan_heap_holds(uintptr_t addr)
+{
+	struct kasan_heap_chunk chunk;
+	unsigned int steps = SEARCH_STEPS;
+
+	return lookup(addr, &chunk, 1, &steps);
+}
+
 #endif /* CONFIG_KASAN */

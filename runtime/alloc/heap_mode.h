@@ -2,14 +2,14 @@
 /*
  * heap_mode.h - where the modes differ in the life of a simple heap's chunk: its shadow or its tags. For heap.c alone.
  *
- * kasan_heap_open()		writes the shadow or the tags of the chunk [@raw, @end) with an object of @size bytes at
+ * kasan_heap_open()               writes the shadow or the tags of the chunk [@raw, @end) with an object of @size bytes
+ * at
  *				@object. Return: the program's pointer.
- * kasan_heap_close()		makes the @size bytes at @ptr, whole granules, freed memory.
- * kasan_heap_close_rarely()	the same where its size counts more than its speed.
- * kasan_heap_closed_span()	what to close of an object of @size bytes.
- * kasan_heap_owns()		does the pointer belong to the header's object, and not to an earlier one?
- * kasan_heap_remember()	enters an allocation or a free into the ring of the tag modes.
- * kasan_heap_tag_bits()	a tag's place in the header.
+ * kasan_heap_close()              makes the @size bytes at @ptr, whole granules, freed memory.
+ * kasan_heap_close_rarely()  the same where its size counts more than its speed. kasan_heap_closed_span()    what to
+ * close of an object of @size bytes. kasan_heap_owns()            does the pointer belong to the header's object, and
+ * not to an earlier one? kasan_heap_remember()        enters an allocation or a free into the ring of the tag modes.
+ * kasan_heap_tag_bits()    a tag's place in the header.
  */
 #ifndef KASAN_HEAP_MODE_H
 #define KASAN_HEAP_MODE_H
@@ -22,7 +22,6 @@
 #include "../track/ring.h"
 #include "../track/track.h"
 
-/** kasan_heap_round_up() - Return: @size bytes in whole granules, as bytes. */
 static inline size_t kasan_heap_round_up(size_t size)
 {
 	return (size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
@@ -49,7 +48,7 @@ static inline void kasan_heap_close(const void *ptr, size_t size)
 
 #define KASAN_HEAP_SMALL	 512U /* bytes, whose shadow is written without a call */
 #define KASAN_HEAP_LEFT_GRANULES (KASAN_HEAP_LEFT / KASAN_GRANULE_SIZE)
-/* Both ends of the left redzone are written at once, and may overlap. */
+/* Both ends of the left redzone are written by one store each, which may overlap. */
 #if UINTPTR_MAX > UINT32_MAX || defined(CONFIG_KASAN_EXTRA_INFO)
 typedef kasan_u32_any kasan_heap_left_end;
 #else
@@ -60,18 +59,15 @@ _Static_assert(KASAN_HEAP_LEFT_GRANULES >= sizeof(kasan_heap_left_end) &&
 	       "");
 _Static_assert(KASAN_HEAP_LEFT_GRANULES >= 3, "zeros reach as far into it");
 
-/*
- * A few bytes each, of which the middle alone grows with the object: no calls. The zeros are written from their end, and
- * the last word may reach three bytes into the left redzone, which is written after that.
- */
-static inline __attribute__((always_inline)) void *kasan_heap_open(struct kasan_heap_header *header,
-								   uintptr_t raw, uintptr_t object,
-								   size_t size, uintptr_t end)
+/* These are a few bytes each, of which only the middle grows with the object, so nothing is called. The zeros are
+ * written from their end; the last word may reach three bytes into the left redzone, which is written after that. */
+static kasan_always_inline void *kasan_heap_open(struct kasan_heap_header *header, uintptr_t raw,
+						 uintptr_t object, size_t size, uintptr_t end)
 {
 	uint8_t *shadow, *first, *last, *at;
 
 	(void)header;
-	/* A heap may lie in several windows, and be no more than partly in one. */
+	/* A heap may lie in several windows, or only partly in one. */
 	if (kasan_unlikely(!kasan_shadow_run(raw, end - raw, &shadow) ||
 			   object - raw != KASAN_HEAP_LEFT || size > KASAN_HEAP_SMALL)) {
 		kasan_poison_chunk(raw, object, size, end);
@@ -90,7 +86,7 @@ static inline __attribute__((always_inline)) void *kasan_heap_open(struct kasan_
 		(kasan_heap_left_end)(KASAN_HEAP_LEFT_REDZONE * 0x01010101U);
 	if (size & KASAN_GRANULE_MASK)
 		*last++ = (uint8_t)(size & KASAN_GRANULE_MASK);
-	/* One granule of redzone is there always. */
+	/* There is always one granule of redzone. */
 	end = (uintptr_t)shadow + ((end - raw) >> KASAN_SHADOW_SCALE_SHIFT);
 	do {
 		*last++ = KASAN_SLAB_REDZONE;
@@ -99,7 +95,7 @@ static inline __attribute__((always_inline)) void *kasan_heap_open(struct kasan_
 	return (void *)object;
 }
 
-static inline __attribute__((always_inline)) void kasan_heap_close(const void *ptr, size_t size)
+static kasan_always_inline void kasan_heap_close(const void *ptr, size_t size)
 {
 	uint8_t *shadow;
 
@@ -144,11 +140,8 @@ static inline kasan_heap_word kasan_heap_tag_bits(uint8_t tag)
 
 #else
 
-/*
- * The header's granules and those behind the object belong to no owner. The tag of the last object whose
- * header was here is not used again. If the memory was something else before, the stale number does no
- * harm.
- */
+/* The header's granules and those after the object have no owner. The tag of the last object with a header here is not
+ * used again. If the memory held something else before, the stale tag does no harm. */
 static inline kasan_heap_word kasan_heap_tag_bits(uint8_t tag)
 {
 	return (kasan_heap_word)tag << KASAN_HEAP_TAG_SHIFT;
@@ -182,19 +175,19 @@ static inline void kasan_heap_close(const void *ptr, size_t size)
 
 #define kasan_heap_close_rarely kasan_heap_close
 
-/* An object without a byte also has a granule, which holds its owner's tag. */
+/* An object of 0 bytes also has a granule, which holds its owner's tag. */
 static inline size_t kasan_heap_closed_span(size_t size)
 {
 	return kasan_heap_round_up(size ? size : 1);
 }
 
-/* A pointer without a tag matches all memory, so it may free everything as well. */
+/* A pointer without a tag matches all memory, so it may free everything. */
 static inline bool kasan_heap_owns(const struct kasan_heap_header *header, const void *ptr)
 {
 	return ptr == kasan_reset_tag(ptr) || kasan_get_tag(ptr) == kasan_heap_tag(header);
 }
 
-/* Reports look for the object of a pointer by its tag, in the ring. */
+/* Reports look for a pointer's object in the ring, by its tag. */
 static inline void kasan_heap_remember(const struct kasan_heap_header *header,
 				       const struct kasan_track *track, bool is_free)
 {

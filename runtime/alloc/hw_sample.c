@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hw_sample.c - chooses the page allocations that get tags, if not all do: kasan.page_alloc.sample=.
+ * hw_sample.c - chooses the page allocations that get tags if not all do: kasan.page_alloc.sample=.
  *
- * Every Nth large allocation of a CPU does. A CPU's counter is a row of tickets that is never taken back. A
- * context draws one by an atomic addition and then knows what to do, whatever others draw meanwhile and
- * wherever it runs by then. So nothing is locked, no interrupt is masked, and a task that moves to another
- * CPU after it looked up whose counter to use still gets a ticket that nobody else has.
+ * Every Nth large allocation of a CPU gets one. A CPU's counter deals tickets: a context draws one by an atomic
+ * addition and then knows what to do, whatever others draw and wherever it runs by then. So nothing is locked, no
+ * interrupt is masked, and a task that moves to another CPU after it looked up the counter still gets a ticket of its
+ * own.
  *
- * The guarantee: each ticket of a counter is drawn once, and those that N divides mean a tag. Exactly one of any
- * N draws in a row from one counter gets a tag; of n draws on c CPUs n / N do, with less than c more or
- * fewer. The number has 64 bits, so the row never starts again in the middle.
+ * Each ticket is drawn once, and those that N divides mean a tag. So exactly one of any N draws in a row from one
+ * counter gets a tag, and of n draws on c CPUs n / N do, give or take fewer than c. The counter has 64 bits and never
+ * wraps.
  */
 #include "hw_sample.h"
 
@@ -18,7 +18,7 @@ unsigned int kasan_opt_sample_order = 3;
 
 #ifdef CONFIG_KASAN_HW_TAGS
 
-/* One cache line for each CPU, because the counters are written all the time. */
+/* Each has a cache line, because they are written all the time. */
 static struct counter {
 	unsigned long ticket, total, skipped;
 } __attribute__((aligned(64))) counters[CONFIG_KASAN_NR_CPUS];

@@ -12,19 +12,15 @@ extern unsigned int kasan_opt_sample_order; /* kasan.page_alloc.sample.order= */
 
 bool kasan_sample_slow(size_t size);
 
-/** kasan_sample() - Return: true if @size bytes of pages, about to be allocated, are to be tagged. */
+/** kasan_sample() - Return: should @size bytes of pages, about to be allocated, get tags? */
 static inline bool kasan_sample(size_t size)
 {
-	/* Without sampling, the default: one load and one branch. */
+	/* The default, without sampling, takes one load and one branch. */
 	return kasan_likely(kasan_opt_sample == 1) || kasan_sample_slow(size);
 }
 
 #else
-static inline bool kasan_sample(size_t size)
-{
-	(void)size;
-	return true;
-}
+#define kasan_sample(size) ((void)(size), true)
 #endif
 
 #endif /* KASAN_HW_SAMPLE_H */

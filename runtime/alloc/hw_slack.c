@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hw_slack.c - kasan.slack=check: the pattern in the unused bytes of last granules, and the map that says where it is.
+ * hw_slack.c - kasan.slack=check: the pattern in the unused bytes of last granules, and the map of where it is.
  *
- * The map has one byte for each granule, and is not near the objects: an overflow cannot reach it. The byte of an
- * object's last granule is the number of unused bytes in it, as long as the object lives. So a check needs nothing
- * else: not the size of the object, nor its cache, nor a stack. And a walk over the map finds all live objects
- * without the allocator.
+ * The map has one byte for each granule and is not near the objects, so an overflow cannot reach it. While an object
+ * lives, the byte of its last granule is the number of unused bytes in it. So a check needs neither the object's size,
+ * nor its cache, nor a stack, and a walk over the map finds all live objects without the allocator.
  *
- * The pattern of a granule is a function of its address and of the port's seed: an object that is copied, tail
- * included, over another does not match there. No byte of it is 0, because the most frequent overflow writes
- * one: the end of a string. A wrong byte with another value is missed if it is the pattern's own, once in 256.
+ * The pattern of a granule depends on its address and on the port's seed, so an object that is copied over another with
+ * its tail does not match there. No byte of it is 0, because the most frequent overflow writes a 0, the end of a
+ * string. Another wrong byte is missed if it equals the pattern, once in 256.
  *
- * Bound: the map takes 1/16 of the memory that has such objects, in leaves for 256 KiB, and never shrinks. Where
- * there is no memory for a leaf, objects are not checked; this is said once.
+ * The map takes 1/16 of the memory that has such objects, in leaves for 256 KiB, and never shrinks. Without memory for
+ * a leaf, objects are not checked, and one message says so.
  */
 #include "hw_slack.h"
 
@@ -27,7 +26,7 @@ unsigned int kasan_opt_slack;
 
 /* --- The map: three levels of tables, each part made when it is first needed --- */
 
-/* Kernel addresses differ in 52 bits at most: 12 + 11 + 11 bits of index, and 18 inside of a leaf. */
+/* Kernel addresses differ in at most 52 bits: 12 + 11 + 11 bits of index, and 18 inside a leaf. */
 #define LEAF_SHIFT   18
 #define INDEX_BITS   11
 #define INDEX_COUNT  (1U << INDEX_BITS)
@@ -36,10 +35,10 @@ unsigned int kasan_opt_slack;
 #define LEAF_COUNT   (LEAF_BYTES / KASAN_GRANULE_SIZE)
 #define ADDRESS_ONES (~0UL << 52)
 
-/* States of a granule: 0, nothing is known; 1 to 15, that many of its last bytes hold the pattern. */
-/* In the first granule of an object whose last granule is full: there is nothing to look for. */
+/* States of a granule: 0: nothing is known; 1 to 15: that many of its last bytes hold the pattern. */
+/* In the first granule of an object whose last granule is full, so there is nothing to look for. */
 #define STATE_FULL 0x40U
-/* A walk compares the granule, and the object's end has to wait. The walk has interrupts off and calls nothing. */
+/* A walk is comparing the granule, so the object's end must wait. The walk has interrupts off and calls nothing. */
 #define STATE_BUSY 0x80U
 
 struct leaf {
@@ -57,12 +56,12 @@ struct root {
 static struct root *root;
 bool kasan_slack_used;
 
-/* Guards nothing but who makes a part. */
+/* Only decides who makes a part. */
 static struct kasan_lock map_lock;
 static bool map_is_short;
 
-/* The part at *@place, of @size bytes, made if it is not there. NULL: no memory. */
-static __attribute__((__noinline__)) void *make_part(void **place, size_t size)
+/* Return: the part at *@place, of @size bytes, which is made if it is missing. NULL: no memory. */
+static kasan_noinline void *make_part(void **place, size_t size)
 {
 	const unsigned long flags = kasan_lock(&map_lock);
 	void *part = __atomic_load_n(place, __ATOMIC_RELAXED);
@@ -83,7 +82,7 @@ static inline void *part_at(void **place, size_t size, bool make)
 	return kasan_likely(part) || !make ? part : make_part(place, size);
 }
 
-/* The state of the granule at @addr, which has no tag. NULL: it has none, and with @make there is no memory. */
+/* Return: the state of the granule at @addr, which has no tag. NULL: it has none, or with @make there is no memory. */
 static inline uint8_t *state_at(uintptr_t addr, bool make)
 {
 	struct root *top = part_at((void **)&root, sizeof(*top), make);
@@ -112,7 +111,7 @@ static inline uint8_t *state_at(uintptr_t addr, bool make)
 
 #define FACTOR 0x9e3779b97f4a7c15ULL
 
-/* One for the whole boot: the pattern is computed again when it is checked. */
+/* Constant until the next boot, because the pattern is computed again when it is checked. */
 static uint64_t pattern_key(void)
 {
 	static uint64_t key;
@@ -120,7 +119,7 @@ static uint64_t pattern_key(void)
 
 	if (kasan_likely(now))
 		return now;
-	/* Two CPUs that come here at once must agree. Seeds that differ in one bit differ in many here. */
+	/* Two CPUs that get here at once must agree. Seeds that differ in one bit differ in many after this. */
 	mine = (kasan_port_seed() + FACTOR) * FACTOR;
 	mine = (mine ^ mine >> 32) * FACTOR | 1;
 	if (__atomic_compare_exchange_n(&key, &now, mine, false, __ATOMIC_RELAXED,
@@ -129,7 +128,7 @@ static uint64_t pattern_key(void)
 	return now;
 }
 
-/* Bytes that are 0 become 1. A borrow may mark a 1 above a 0, which changes nothing. */
+/* Turn bytes that are 0 into 1. A borrow may mark a 1 above a 0, which changes nothing. */
 static inline uint64_t without_zeroes(uint64_t word)
 {
 	return word | ((word - 0x0101010101010101ULL) & ~word & 0x8080808080808080ULL) >> 7;
@@ -150,7 +149,7 @@ static inline union pattern pattern_of(uintptr_t granule)
 		.word = {without_zeroes(low ^ low >> 32), without_zeroes(high ^ high >> 32)}};
 }
 
-/* The last @count bytes of a word in memory; @count is 0 to 8. */
+/* A mask of the last @count bytes of a word in memory; @count is 0 to 8. */
 static inline uint64_t last_bytes(unsigned int count)
 {
 	if (!count)
@@ -162,14 +161,14 @@ static inline uint64_t last_bytes(unsigned int count)
 #endif
 }
 
-/* Write no other byte: the object's own are in use. */
+/* Write only the unused bytes, because the object's own are in use. */
 static void write_pattern(uintptr_t granule, unsigned int unused)
 {
 	const union pattern pattern = pattern_of(granule);
 	unsigned int at = KASAN_GRANULE_SIZE - unused;
 	uint8_t *bytes = (uint8_t *)granule;
 
-	/* From the smallest to the largest store, so that each is aligned. */
+	/* From the smallest store to the largest, so that each is aligned. */
 	if (unused & 1) {
 		bytes[at] = pattern.byte[at];
 		at += 1;
@@ -186,7 +185,7 @@ static void write_pattern(uintptr_t granule, unsigned int unused)
 		*(kasan_u64_any *)(bytes + at) = pattern.word[1];
 }
 
-/* Return: true if a byte was overwritten; @slack is filled then, except for @found. */
+/* Return: was a byte overwritten? Then @slack is filled, except for @found. */
 static inline bool differs(uintptr_t granule, unsigned int unused, struct kasan_slack *slack)
 {
 	const union pattern pattern = pattern_of(granule);
@@ -224,17 +223,17 @@ void kasan_slack_arm(uintptr_t start, size_t size)
 		return;
 	}
 	write_pattern(granule, unused);
-	/* Last: a walk on another CPU may look at the granule as soon as it is armed. */
+	/* Last, because a walk on another CPU may look at the granule as soon as it is armed. */
 	__atomic_store_n(state, (uint8_t)unused, __ATOMIC_RELEASE);
 }
 
-/* The last granule of [@start, @end) with a state. Return: its state; NULL if there is none. @granule: filled. */
+/* Return: the state of the last granule of [@start, @end) that has one; NULL: there is none. @granule: filled. */
 static uint8_t *find_last(uintptr_t start, uintptr_t end, uintptr_t *granule)
 {
 	uint8_t *first, *at;
 	uintptr_t low;
 
-	/* One leaf after the other; nearly always there is one only. */
+	/* Leaf by leaf; nearly always there is only one. */
 	for (; end > start; end = low) {
 		low = (end - 1) & ~(LEAF_BYTES - 1);
 		if (low < start)
@@ -255,7 +254,7 @@ static uint8_t *find_last(uintptr_t start, uintptr_t end, uintptr_t *granule)
 	return NULL;
 }
 
-/* Take the state from the map; if a walk has it, wait until it is back. */
+/* Take the state out of the map, and wait if a walk has it. */
 static unsigned int take(uint8_t *state)
 {
 	uint8_t was = __atomic_load_n(state, __ATOMIC_RELAXED);
@@ -288,7 +287,7 @@ void kasan_slack_end(uintptr_t start, size_t span, const char *found, uintptr_t 
 	uint8_t *state = state_at(first, false);
 	uintptr_t granule = first;
 
-	/* The first granule says so if there is nothing behind it. */
+	/* The first granule says whether there is nothing after it. */
 	if (!state || !__atomic_load_n(state, __ATOMIC_RELAXED))
 		state = find_last(first, first + span, &granule);
 	if (state)
@@ -323,8 +322,8 @@ struct walk {
 	uintptr_t ip, fp;
 };
 
-/* Compare the granule at @granule, which may end its life meanwhile. Its pattern is restored, so that its end does
- * not report it again. Return: true if it was overwritten. */
+/* Compare the granule at @granule, whose life may end meanwhile. Its pattern is restored, so that its end does not
+ * report it again. Return: was it overwritten? */
 static bool compare_live(uintptr_t granule, uint8_t *state, struct kasan_slack *slack)
 {
 	const unsigned long flags = kasan_port_irq_save();
@@ -352,7 +351,6 @@ static void walk_leaf(struct walk *walk, struct leaf *leaf, uintptr_t addr)
 		const uintptr_t granule = addr + i * KASAN_GRANULE_SIZE;
 		struct kasan_object object;
 
-		/* Most of a leaf is empty. */
 		if (i % 8 == 0 && !*(const kasan_u64_any *)&leaf->state[i]) {
 			i += 7;
 			continue;
@@ -389,7 +387,7 @@ static void walk_upper(struct walk *walk, const struct upper *upper, uintptr_t a
 	}
 }
 
-__attribute__((__noinline__)) size_t kasan_cache_check_slack(struct kasan_cache *cache)
+kasan_noinline size_t kasan_cache_check_slack(struct kasan_cache *cache)
 {
 	const struct root *top = __atomic_load_n(&root, __ATOMIC_ACQUIRE);
 	struct walk walk;

@@ -2,9 +2,8 @@
 /*
  * mempool.c - elements of memory pools: allocated for the allocator, free for the user.
  *
- * A pool gives elements back to the user without the allocator, so the allocator's hooks would miss
- * those frees and allocations. The element never enters the quarantine: it still belongs to the pool, which
- * has to have it at hand.
+ * A pool gives elements to its users without the allocator, so the allocator's hooks would miss those allocations and
+ * frees. An element never enters the quarantine, because the pool must have it at hand.
  */
 #include "meta.h"
 #include "whole_pages.h"
@@ -12,6 +11,8 @@
 
 #include "../base/up.h"
 #include "../track/track.h"
+
+#if CONFIG_KASAN_SLAB
 
 static bool large_to_pool(const struct kasan_object *object, void *ptr,
 			  const struct kasan_caller *caller)
@@ -29,7 +30,7 @@ static bool large_to_pool(const struct kasan_object *object, void *ptr,
 	return true;
 }
 
-__attribute__((__noinline__)) bool kasan_mempool_poison_object(void *ptr, uintptr_t ip)
+kasan_noinline bool kasan_mempool_poison_object(void *ptr, uintptr_t ip)
 {
 	const struct kasan_caller caller = {
 		.ip = KASAN_CALLER_IP(),
@@ -51,7 +52,7 @@ __attribute__((__noinline__)) bool kasan_mempool_poison_object(void *ptr, uintpt
 	return false;
 }
 
-__attribute__((__noinline__)) void *kasan_mempool_unpoison_object(void *ptr, size_t size)
+kasan_noinline void *kasan_mempool_unpoison_object(void *ptr, size_t size)
 {
 	struct kasan_caller caller;
 	struct kasan_object object;
@@ -75,3 +76,5 @@ __attribute__((__noinline__)) void *kasan_mempool_unpoison_object(void *ptr, siz
 	kasan_slack_large_arm(ptr, object.large);
 	return ptr;
 }
+
+#endif /* CONFIG_KASAN_SLAB */

@@ -1,27 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * page_heap.c - simple page allocators: a record for each page, and what follows from it: stacks, redzones,
- * checks of frees, a quarantine, and the answer which allocation holds an address.
+ * page_heap.c - simple page allocators: a record for each page gives them stacks, redzones, checks of frees, a
+ * quarantine, and the allocation that holds an address.
  *
- * A free page belongs to the allocator, which may keep its own list in it. So nothing is stored in pages: the
- * records lie in one table beside them, where no bug in checked code can reach them without a report of its own.
+ * A free page belongs to the allocator, which may keep its own list in it. So nothing is stored in pages: the records
+ * lie in a table of their own, which no bug in checked code can reach unreported.
  */
 #include "fifo.h"
 #include "meta.h"
 #include "whole_pages.h"
 
 #include "../base/lock.h"
-#include "../base/message.h"
 #include "../base/up.h"
 #include "../shadow/shadow.h"
 #include "../tags/tags.h"
 #include "../track/track.h"
 
-#ifdef CONFIG_KASAN
+#if CONFIG_KASAN_SLAB
 
 #define PAGE ((size_t)CONFIG_KASAN_PAGE_SIZE)
 
-/* What a page is. */
 enum page_state {
 	PAGE_NEVER, /* not handed out since kasan_page_heap_add() */
 	PAGE_LIVE,
@@ -32,11 +30,11 @@ enum page_state {
 
 /**
  * struct kasan_page_record - one page
- * @large: tracks and size, in the form that reports of large allocations read; not of a PAGE_PART.
+ * @large: tracks and size, as reports of large allocations read them; not of a PAGE_PART.
  * @span: PAGE_LIVE: pages of the allocation with its redzone; PAGE_PART, PAGE_FREED: distance back to the first page.
- * @state: enum page_state. @tag: tag modes, where @large is: of the pointer that the allocation has, or had.
+ * @state: enum page_state. @tag: in tag modes, the tag of the allocation's pointer.
  *
- * Each page of a freed allocation has all of it for itself, because the others may have new owners one by one.
+ * Each page of a freed allocation has a full record, because the other pages may get new owners one by one.
  */
 struct kasan_page_record {
 	struct kasan_large_meta large;
@@ -57,7 +55,7 @@ static inline size_t pages_of(size_t size)
 	return size / PAGE + (size % PAGE != 0);
 }
 
-/* Return: number of the page that holds @addr, which has no tag; @heap->pages if none does. */
+/* Return: the number of the page that holds @addr, which has no tag; @heap->pages if none does. */
 static inline size_t page_at(const struct kasan_page_heap *heap, uintptr_t addr)
 {
 	const uintptr_t distance = addr - (uintptr_t)heap->start;
@@ -88,7 +86,7 @@ static const char *check_range(const struct kasan_page_heap *heap)
 		return kasan_complain("size of the page heap ", heap->size,
 				      " is not a multiple of CONFIG_KASAN_PAGE_SIZE above 0: use ",
 				      heap->size < PAGE ? PAGE : heap->size / PAGE * PAGE, "");
-	/* Poison without shadow would be dropped without a word. */
+	/* Without shadow, poison would be dropped silently. */
 	if (!kasan_memory_state(heap->start, &state) ||
 	    !kasan_memory_state((const void *)last, &state))
 		return kasan_complain("the page heap at ", start,
@@ -128,7 +126,7 @@ const char *kasan_page_heap_add(struct kasan_page_heap *heap)
 	return NULL;
 }
 
-/* Under the heap's lock, or while no one else knows the pages. */
+/* Under the heap's lock, or while nothing else knows the pages. */
 static void record_span(struct kasan_page_heap *heap, size_t first, size_t count)
 {
 	struct kasan_page_record *record = &heap->records[first];
@@ -160,7 +158,7 @@ void kasan_page_heap_adopt(struct kasan_page_heap *heap, void *start, size_t siz
 
 /* --- Allocations --- */
 
-/* The page stays with the runtime for good. */
+/* The runtime keeps the page for good. */
 static bool keep_as_guard(struct kasan_page_heap *heap, void *raw, size_t count)
 {
 	const size_t page = page_at(heap, (uintptr_t)raw);
@@ -192,7 +190,7 @@ static void *acquire(struct kasan_page_heap *heap, size_t count)
 	}
 }
 
-__attribute__((__noinline__)) void *kasan_page_alloc(struct kasan_page_heap *heap, size_t size)
+kasan_noinline void *kasan_page_alloc(struct kasan_page_heap *heap, size_t size)
 {
 	const size_t wanted = size ? pages_of(size) : 1;
 	const size_t count = wanted + (kasan_on() && heap->records ? heap->redzone_pages : 0);
@@ -254,7 +252,7 @@ static bool is_stale(const void *ptr)
 #endif
 }
 
-/* Under the heap's lock: one of two concurrent frees is told. @page: of @addr, in the range. */
+/* Under the heap's lock, so that one of two concurrent frees fails. @page: of @addr, in the range. */
 static const char *why_bad(const struct kasan_page_heap *heap, uintptr_t addr, size_t page,
 			   size_t size)
 {
@@ -287,7 +285,7 @@ static size_t record_free(struct kasan_page_heap *heap, size_t first,
 	return count;
 }
 
-/* @count: filled, pages of the allocation, if nothing is wrong. */
+/* @count: filled with the pages of the allocation, if nothing is wrong. */
 static const char *end_life(struct kasan_page_heap *heap, void *ptr, size_t size, uintptr_t fp,
 			    uintptr_t ip, size_t *count)
 {
@@ -315,7 +313,7 @@ static inline void give_back(void *heap, const struct kasan_held *held)
 	((struct kasan_page_heap *)heap)->release(heap, held->object, held->bytes / PAGE);
 }
 
-/* Queue pages, and release the oldest that no longer fit. Releases @raw itself if it cannot stay. */
+/* Queue pages, and release the oldest that no longer fit. Releases @raw if it cannot stay. */
 static void quarantine(struct kasan_page_heap *heap, void *raw, size_t count)
 {
 	const size_t bytes = count * PAGE;
@@ -326,8 +324,8 @@ static void quarantine(struct kasan_page_heap *heap, void *raw, size_t count)
 		heap->release(heap, raw, count);
 }
 
-__attribute__((__noinline__)) bool kasan_page_free(struct kasan_page_heap *heap, void *ptr,
-						   size_t size, uintptr_t ip)
+kasan_noinline bool kasan_page_free(struct kasan_page_heap *heap, void *ptr, size_t size,
+				    uintptr_t ip)
 {
 	const uintptr_t fp = KASAN_CALLER_FP();
 	const char *wrong;
@@ -358,8 +356,8 @@ void kasan_page_heap_shrink(struct kasan_page_heap *heap)
 
 /* --- Looking up --- */
 
-/* In reports, which must not wait for a lock: a record that is just being changed is wrong, not dangerous. Return: the record
- * that describes the allocation, live or freed, around @addr; NULL: there is none. @first: filled, its first page. */
+/* Reports must not wait for a lock; a record that is just changing is wrong, but not dangerous. Return: the record of
+ * the allocation, live or freed, around @addr, or NULL. @first: filled with its first page. */
 static struct kasan_page_record *record_at(const struct kasan_page_heap *heap, uintptr_t addr,
 					   size_t *first)
 {
@@ -425,4 +423,4 @@ bool kasan_find_object(const void *addr, struct kasan_object *object)
 	return false;
 }
 
-#endif /* CONFIG_KASAN */
+#endif /* CONFIG_KASAN_SLAB */

@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * quarantine.c - freed slab objects wait here before their memory is used again.
+ * quarantine.c - holds freed slab objects back before their memory is used again.
  *
- * The longer a freed object stays poisoned, the more uses after free are seen. Each CPU fills a chunk
- * of its own; a full chunk becomes the youngest of the global queue as it is, and the global queue
- * gives up its oldest chunks to make room first. So the only work for a single object is its entry
- * (quarantine.h), and objects that come out together go back to their allocator together.
+ * The longer a freed object stays poisoned, the more uses after free are seen. Each CPU fills a chunk of its own. A
+ * full chunk becomes the youngest of the global queue, which first gives up its oldest chunks to make room. So the only
+ * work for a single object is its entry (quarantine.h), and objects that leave together go back to their allocator
+ * together.
  *
- * Bound: chunks of CPUs and global queue together never hold more than
- * 1/2^CONFIG_KASAN_QUARANTINE_SHIFT of the memory given to kasan_init(), or the size from the boot
- * parameter kasan.quarantine_size=. An object that is larger than the global queue is not taken at all.
- * Chunks are never given back, so there are as many as were once needed. Without memory for more chunks the
- * quarantine holds fewer objects.
+ * All chunks together never hold more than 1/2^CONFIG_KASAN_QUARANTINE_SHIFT of the memory given to kasan_init(), or
+ * kasan.quarantine_size=. A larger object than the global queue is not taken. Chunks are never given back; without
+ * memory for more of them the quarantine holds fewer objects.
  *
- * Two locks are never held at once, and caches get their slots back with none held. An object that is
- * on its way from one place to the next is in no list, so kasan_cache_shrink() could miss it. Every CPU
- * therefore counts its journeys, and shrinking waits for those it may have missed. A CPU travels with
- * interrupts off, so a journey always ends.
+ * Two locks are never held at once, and caches get their slots back with none held. An object on its way from one place
+ * to the next is in no list, so kasan_cache_shrink() could miss it. Every CPU therefore counts its journeys, and
+ * shrinking waits for those it may have missed. A CPU travels with interrupts off, so a journey always ends.
  *
- * Journeys nest: a cache that gets a slot back may free something itself, and that free may travel.
- * Only the outermost journey is counted. If the end of an inner one counted, it would look to a shrinking
- * CPU like the end of the outer one, whose objects are still on their way.
+ * Journeys nest: a cache that gets a slot back may free something itself, and that free may travel. Only the outermost
+ * one is counted. Otherwise the end of an inner journey would look to a shrinking CPU like the end of the outer one,
+ * whose objects are still on their way.
  */
 #include "meta.h"
 #include "quarantine.h"
@@ -29,7 +26,7 @@
 
 #if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_SLAB
 
-/* Bytes that a CPU's chunk may hold, if the quarantine is large enough for all CPUs to do so. */
+/* The most bytes in a CPU's chunk, if the quarantine is large enough for all CPUs. */
 #define CPU_BYTES (128UL << 10)
 
 _Static_assert(sizeof(struct kasan_chunk) <= KASAN_CHUNK_BYTES &&
@@ -50,13 +47,13 @@ static struct {
 	} place[CONFIG_KASAN_NR_CPUS];
 } global_queue;
 
-/* One for each CPU is enough to work without memory from the port. */
+/* One for each CPU, so that the quarantine works without memory from the port. */
 static struct kasan_chunk first_chunks[CONFIG_KASAN_NR_CPUS];
 static bool first_chunks_given;
 
 static size_t cpu_max, global_max;
 
-/* Full chunks that went back to their CPU because the global queue had no room: see kasan_cache_shrink(). */
+/* Counts full chunks that went back to their CPU because the global queue had no room: see kasan_cache_shrink(). */
 static uint32_t given_back;
 
 /* From the command line. */
@@ -87,7 +84,7 @@ void kasan_quarantine_update(void)
 
 size_t kasan_quarantine_init(size_t memory)
 {
-	/* Refused only now: the amount of memory was not known when the parameter was read. */
+	/* Refused only now, because the amount of memory was not known when the parameter was read. */
 	const size_t refused = size_is_wanted && wanted_size > memory / 2 ? wanted_size : 0;
 	size_t max = memory >> CONFIG_KASAN_QUARANTINE_SHIFT;
 	unsigned int cpu;
@@ -109,10 +106,8 @@ size_t kasan_quarantine_init(size_t memory)
 	return refused;
 }
 
-/*
- * A user who set the bound wants to know that it was met; the default bound is always met. A report in
- * progress keeps the console: the next time tries again.
- */
+/* A user who set the bound wants to know that it was reached; the default always is. If a report is being printed, try
+ * again next time. */
 static void say_full(void)
 {
 	if (kasan_likely(!size_is_wanted) || __atomic_load_n(&said_full, __ATOMIC_RELAXED) ||
@@ -125,7 +120,7 @@ static void say_full(void)
 
 /* --- Chunks --- */
 
-/* The objects of a chunk that no list holds go back to their caches, in runs of one cache each. */
+/* Give the objects of a chunk that is in no list back to their caches, in runs of one cache each. */
 static void release(struct kasan_chunk *chunk)
 {
 	struct kasan_cache **from = chunk->cache, **to;
@@ -154,8 +149,8 @@ static void append_object(struct kasan_chunk *chunk, struct kasan_cache *cache, 
 	chunk->head.bytes += cache->slot_size;
 }
 
-/* Move objects of @cache (NULL: any) from @chunk to @out until that is full; the others move up.
- * Return: false if some are left. */
+/* Move objects of @cache (NULL: any) from @chunk to @out until that is full; the others move up. Return: false if some
+ * are left. */
 static bool extract(struct kasan_chunk *chunk, const struct kasan_cache *cache,
 		    struct kasan_chunk *out)
 {
@@ -178,7 +173,7 @@ static bool extract(struct kasan_chunk *chunk, const struct kasan_cache *cache,
 	return all;
 }
 
-/* Return: a list of some empty chunks, because memory comes in pages; NULL if there is no memory. */
+/* Return: a list of empty chunks, because memory comes in pages; NULL if there is none. */
 static struct kasan_chunk *make_chunks(void)
 {
 	struct kasan_chunk *list = NULL, *chunk;
@@ -193,8 +188,8 @@ static struct kasan_chunk *make_chunks(void)
 	return list;
 }
 
-/* Once. Here no lock of the runtime is held. */
-static __attribute__((__noinline__, cold)) void say_no_memory(void)
+/* Prints once. No lock of the runtime is held. */
+static kasan_cold void say_no_memory(void)
 {
 	static unsigned int said;
 
@@ -236,7 +231,7 @@ static void append_chunk(struct kasan_chunk *chunk)
 	global_queue.objects += chunk->head.count;
 }
 
-/* Take out the chunk behind @before; if that is NULL, the oldest. */
+/* Take out the chunk after @before; if that is NULL, the oldest. */
 static struct kasan_chunk *remove_behind(struct kasan_chunk *before)
 {
 	struct kasan_chunk **link = before ? &before->head.next : &global_queue.oldest;
@@ -260,25 +255,22 @@ static struct kasan_chunk *remove_behind(struct kasan_chunk *before)
 
 /* --- Journeys --- */
 
-/* Under @mine's lock, with interrupts off until end_journey(). @mine: the queue of the CPU that travels. */
+/* Under @mine's lock, with interrupts off until end_journey(). @mine: the queue of this CPU. */
 static void begin_journey(struct kasan_cpu_queue *mine)
 {
 	if (!mine->depth++)
 		mine->started++;
 }
 
-/* No lock is needed: only this CPU changes @depth, and interrupts are off. */
+/* No lock is needed, because only this CPU changes @depth, with interrupts off. */
 static void end_journey(struct kasan_cpu_queue *mine)
 {
 	if (!--mine->depth)
 		__atomic_fetch_add(&mine->finished, 1, __ATOMIC_RELEASE);
 }
 
-/*
- * Wait until no object that was on its way when this was called is still on it. Do not wait inside a
- * journey: that journey does not end before this returns, and two CPUs that do so would wait for each other
- * for ever.
- */
+/* Wait for the objects that are on their way now. Not inside a journey: that would not end before this returns, and two
+ * CPUs could wait for each other for ever. */
 static void wait_for_journeys(void)
 {
 	unsigned long flags = kasan_port_irq_save();
@@ -297,7 +289,7 @@ static void wait_for_journeys(void)
 	}
 }
 
-/* Begin one, with interrupts off until finish_journey(). Return: the queue of the CPU that travels. */
+/* Begin a journey, with interrupts off until finish_journey(). Return: this CPU's queue. */
 static struct kasan_cpu_queue *start_journey(unsigned long *irq)
 {
 	struct kasan_cpu_queue *mine;
@@ -319,17 +311,15 @@ static void finish_journey(struct kasan_cpu_queue *mine, unsigned long irq)
 
 /* --- Putting --- */
 
-/* Is there room for @bytes more in the global queue? An empty one takes anything. Under its lock. */
+/* Does the global queue have room for @bytes more? An empty one takes anything. Under its lock. */
 static bool has_room(size_t bytes)
 {
 	return !global_queue.oldest || global_queue.bytes + bytes <= global_max;
 }
 
-/*
- * Make room for @bytes in the global queue. The objects of one chunk at a time go back to their caches, and in
- * between interrupts are as the caller has them: a large object may push out thousands of small ones. Return:
- * true if any had to go.
- */
+/* Make room for @bytes in the global queue. One chunk's objects at a time go back to their caches, and in between
+ * interrupts are as the caller has them, because a large object may push out thousands of small ones. Return: did any
+ * have to go? */
 static bool make_room(size_t bytes)
 {
 	struct kasan_cpu_queue *mine;
@@ -353,11 +343,9 @@ static bool make_room(size_t bytes)
 	return evicts;
 }
 
-/*
- * Queue @full (NULL: nothing). Interrupts are off and a journey of this CPU is counted. @evicts: set if another chunk
- * had to go; nearly always one that goes makes room for one. Return: an empty chunk in exchange, NULL if there is no
- * memory. If there is still no room: @full, nothing else has changed, and @no_room is set.
- */
+/* Queue @full (NULL: nothing). Interrupts are off and this CPU's journey is counted. @evicts: set if another chunk had
+ * to go; nearly always one is enough. Return: an empty chunk in exchange; NULL: no memory; @full, unchanged, if there
+ * is still no room, and then @no_room is set. */
 static struct kasan_chunk *exchange(struct kasan_chunk *full, bool *evicts, bool *no_room)
 {
 	struct kasan_chunk *fresh = NULL, *evicted = NULL;
@@ -407,7 +395,6 @@ static struct kasan_chunk *exchange(struct kasan_chunk *full, bool *evicts, bool
 	return fresh;
 }
 
-/* Take a CPU's chunk away, under its lock. */
 static struct kasan_chunk *detach(struct kasan_cpu_queue *queue)
 {
 	struct kasan_chunk *chunk = queue->chunk;
@@ -432,8 +419,8 @@ static void attach(struct kasan_cpu_queue *queue, struct kasan_chunk *chunk)
 
 enum outcome { KEPT, REFUSED, NO_ROOM };
 
-/* @direct: it is too large for a CPU's chunk, so it goes to the global queue, alone in a chunk. Return: NO_ROOM if
- * make_room() is to be called again. */
+/* @direct: @object is too large for a CPU's chunk, so it goes to the global queue, in a chunk of its own. Return:
+ * NO_ROOM if make_room() must be called again. */
 static enum outcome try_to_put(struct kasan_cache *cache, void *object, bool direct, bool *evicts)
 {
 	const unsigned long irq = kasan_port_irq_save();
@@ -442,7 +429,6 @@ static enum outcome try_to_put(struct kasan_cache *cache, void *object, bool dir
 	bool kept = kasan_quarantine_push(queue, cache, object), no_room = false;
 	struct kasan_chunk *chunk;
 
-	/* Another CPU had the lock, or has made room meanwhile. */
 	if (kept) {
 		kasan_unlock(&queue->lock, flags);
 		kasan_port_irq_restore(irq);
@@ -462,7 +448,7 @@ static enum outcome try_to_put(struct kasan_cache *cache, void *object, bool dir
 	}
 
 	flags = kasan_lock(&queue->lock);
-	/* A cache that was given slots back may have freed something itself. None was if @chunk still has objects. */
+	/* A cache that got slots back may have freed something itself. None did if @chunk still has objects. */
 	if (chunk && !queue->chunk) {
 		if (chunk->head.count)
 			__atomic_fetch_add(&given_back, 1, __ATOMIC_RELAXED);
@@ -479,7 +465,7 @@ static enum outcome try_to_put(struct kasan_cache *cache, void *object, bool dir
 	return kept ? KEPT : REFUSED;
 }
 
-/* Return: false if @object could not be kept. */
+/* Return: was @object kept? */
 static bool put_slow(struct kasan_cache *cache, void *object)
 {
 	const bool direct = cache->slot_size > cpu_max;
@@ -493,16 +479,16 @@ static bool put_slow(struct kasan_cache *cache, void *object)
 		kasan_port_irq_restore(irq);
 		evicts |= make_room(bytes + (direct ? cache->slot_size : 0));
 	}
-	/* After the journey: a notice may have reports to print, and they may not return. */
+	/* After the journey, because a notice may print reports, and they may not return. */
 	if (evicts)
 		say_full();
 	return outcome == KEPT;
 }
 
-__attribute__((__noinline__)) enum kasan_free_verdict
-kasan_quarantine_put_slow(struct kasan_cache *cache, void *object)
+kasan_noinline enum kasan_free_verdict kasan_quarantine_put_slow(struct kasan_cache *cache,
+								 void *object)
 {
-	/* Also the answer before kasan_init(): the bound is still 0. */
+	/* Before kasan_init() the bound is 0, so objects are not kept either. */
 	if (!kasan_silent() && cache->slot_size <= __atomic_load_n(&global_max, __ATOMIC_ACQUIRE) &&
 	    put_slow(cache, object))
 		return KASAN_FREE_QUARANTINED;
@@ -512,8 +498,8 @@ kasan_quarantine_put_slow(struct kasan_cache *cache, void *object)
 
 /* --- Shrinking --- */
 
-/* Objects that are taken out make a journey as well: another CPU that shrinks the same cache must not return before
- * they are released. */
+/* Objects that are taken out travel too: another CPU that shrinks the same cache must not return before they are
+ * released. */
 static void shrink_cpu(struct kasan_cache *cache, struct kasan_cpu_queue *queue)
 {
 	struct kasan_cpu_queue *mine;
@@ -525,7 +511,7 @@ static void shrink_cpu(struct kasan_cache *cache, struct kasan_cpu_queue *queue)
 	flags = kasan_lock(&queue->lock);
 	chunk = detach(queue);
 	if (chunk) {
-		/* One chunk's objects fit into another one. */
+		/* The objects of one chunk fit into another. */
 		(void)extract(chunk, cache, &out);
 		attach(queue, chunk);
 	}
@@ -539,16 +525,16 @@ static void shrink_cpu(struct kasan_cache *cache, struct kasan_cpu_queue *queue)
  * @number: of this shrinker.
  * @seq: of the chunk to look at next; @end: of the first one that is too young.
  *
- * The chunk before that is in global_queue.place[], where it is kept right when chunks leave the queue. So the place
- * need not be searched under the lock. There are as many places as CPUs. If more shrink at the same time, the
- * oldest shrinker loses its place, and finds it again by @seq. A place outlives a shrinker that ends here.
+ * The chunk before that is in global_queue.place[], which is updated when chunks leave the queue, so that nothing is
+ * searched under the lock. There are as many places as CPUs. If more shrink at the same time, the oldest shrinker loses
+ * its place, and finds it again by @seq. A place outlives its shrinker.
  */
 struct shrink_cursor {
 	uint32_t number, seq, end;
 	bool started, finished;
 };
 
-/* The lock is held, and interrupts are off, for this many chunks at a time. */
+/* How many chunks are looked at under one lock, with interrupts off. */
 #define CHUNKS_AT_ONCE 2
 
 static void walk_chunks(struct kasan_cache *cache, struct shrink_cursor *cursor,
@@ -567,7 +553,7 @@ static void walk_chunks(struct kasan_cache *cache, struct shrink_cursor *cursor,
 			global_queue.oldest ? global_queue.oldest->head.seq : global_queue.seq;
 	}
 	place = &global_queue.place[cursor->number % CONFIG_KASAN_NR_CPUS];
-	/* The oldest leave and younger ones come. */
+	/* The oldest chunks leave and younger ones come. */
 	before = place->owner == cursor->number ? place->before : NULL;
 	chunk = before ? before->head.next : global_queue.oldest;
 	for (; chunk && (int32_t)(chunk->head.seq - cursor->seq) < 0; chunk = chunk->head.next)
@@ -620,8 +606,8 @@ void kasan_cache_shrink(struct kasan_cache *cache)
 	uint32_t seen;
 
 	kasan_clear(&cursor);
-	/* In the direction that objects travel: the CPUs, then objects on their way, then the global queue. A chunk that
-	 * went the other way meanwhile may have been missed: look again. */
+	/* In the direction in which objects travel: CPUs, objects on their way, global queue. If a chunk went the other
+	 * way meanwhile, it may have been missed, so look again. */
 	do {
 		seen = __atomic_load_n(&given_back, __ATOMIC_RELAXED);
 		for (cpu = 0; cpu < CONFIG_KASAN_NR_CPUS; cpu++)

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * quarantine.h - the part of the quarantine that every free runs: an entry in a list of this CPU's own.
- *
- * The rest is in quarantine.c. Included by the slab hooks only.
- */
+/* quarantine.h - the part of the quarantine that every free runs: an entry in this CPU's list. The rest is in
+ * quarantine.c. Only slab hooks include it. */
 #ifndef KASAN_QUARANTINE_H
 #define KASAN_QUARANTINE_H
 
@@ -22,11 +19,11 @@ struct kasan_chunk_head {
 };
 
 /**
- * struct kasan_chunk - some objects that wait, oldest first
+ * struct kasan_chunk - objects that wait, oldest first
  *
- * Objects of one cache lie side by side when they come back together, so that they can go on together.
- * Links inside the freed objects would cost no memory, but they are freed memory that a buggy program may
- * still write to: a quarantine exists to find exactly such writes.
+ * Objects of one cache that come back together lie side by side, so that they can go on together. Links inside the
+ * freed objects would cost no memory, but a buggy program may write to freed memory, and a quarantine exists to find
+ * such writes.
  */
 struct kasan_chunk {
 	struct kasan_chunk_head head;
@@ -36,14 +33,11 @@ struct kasan_chunk {
 
 /**
  * struct kasan_cpu_queue - one CPU's part
- * @lock: for all but @depth and @finished. Other CPUs take it in kasan_cache_shrink() only.
- * @started, @finished: journeys of this CPU that have begun and ended, without those inside another;
- *	see quarantine.c.
- * @depth: how many journeys this CPU is on, one inside the other. Only this CPU reads or changes it, with
- *	interrupts off.
- * @next, @end: where the next object goes, inside @chunk; equal: there is no room.
- * @bytes: of the objects in @chunk, at most @limit. Both of @chunk's own count
- *	and bytes are set only when it leaves.
+ * @lock: for all but @depth and @finished. Other CPUs take it only in kasan_cache_shrink().
+ * @started, @finished: outermost journeys of this CPU that have begun and ended, see quarantine.c.
+ * @depth: journeys that this CPU is on, one inside the other. Only this CPU uses it, with interrupts off.
+ * @next, @end: where the next object goes in @chunk; equal: no room.
+ * @bytes: of the objects in @chunk, at most @limit. @chunk's own count and bytes are set only when it leaves.
  */
 struct kasan_cpu_queue {
 	struct kasan_lock lock;
@@ -54,21 +48,21 @@ struct kasan_cpu_queue {
 	unsigned int finished, depth;
 } __attribute__((aligned(64)));
 
-/** kasan_quarantine_init() - set the bounds. Return: 0, or the size that kasan_quarantine_set_size() asked for if that
- *  is more than half of @memory, and so was not taken. */
+/** kasan_quarantine_init() - set the bounds. Return: 0, or the size from kasan_quarantine_set_size() if that exceeds
+ *  half of @memory and so was refused. */
 size_t kasan_quarantine_init(size_t memory);
 
-/** kasan_quarantine_update() - kasan_silent() has changed. */
+/** kasan_quarantine_update() - apply a change of kasan_silent(). */
 void kasan_quarantine_update(void);
 
-/** kasan_quarantine_set_size() - kasan.quarantine_size=: set the bound that kasan_quarantine_init() takes. */
+/** kasan_quarantine_set_size() - kasan.quarantine_size=: the bound for kasan_quarantine_init(). */
 void kasan_quarantine_set_size(size_t bytes);
 
 extern struct kasan_cpu_queue kasan_cpu_queues[CONFIG_KASAN_NR_CPUS];
 
-/** kasan_quarantine_push() - append under the queue's lock. Return: false if there is no room. */
-static inline __attribute__((always_inline)) bool
-kasan_quarantine_push(struct kasan_cpu_queue *queue, struct kasan_cache *cache, void *object)
+/** kasan_quarantine_push() - append, under the queue's lock. Return: false if there is no room. */
+static kasan_always_inline bool kasan_quarantine_push(struct kasan_cpu_queue *queue,
+						      struct kasan_cache *cache, void *object)
 {
 	const size_t bytes = queue->bytes + cache->slot_size;
 	void **const next = queue->next;
@@ -83,14 +77,13 @@ kasan_quarantine_push(struct kasan_cpu_queue *queue, struct kasan_cache *cache, 
 	return true;
 }
 
-/** kasan_quarantine_put_slow() - kasan_quarantine_put() when this CPU's chunk is full, or another CPU has
- *  its lock. */
+/** kasan_quarantine_put_slow() - kasan_quarantine_put() when this CPU's chunk is full, or another CPU has its lock. */
 enum kasan_free_verdict kasan_quarantine_put_slow(struct kasan_cache *cache, void *object);
 
-/** kasan_quarantine_put() - take an object that is poisoned and has valid free metadata. Return: what the
- *  allocator must do; KASAN_FREE_NOW if the object was not taken. */
-static inline __attribute__((always_inline)) enum kasan_free_verdict
-kasan_quarantine_put(struct kasan_cache *cache, void *object)
+/** kasan_quarantine_put() - take an object that is poisoned and has valid free metadata. Return: what the allocator
+ *  must do; KASAN_FREE_NOW if the object was not taken. */
+static kasan_always_inline enum kasan_free_verdict kasan_quarantine_put(struct kasan_cache *cache,
+									void *object)
 {
 	const unsigned long irq = kasan_port_irq_save();
 	const unsigned int cpu = kasan_port_cpu();

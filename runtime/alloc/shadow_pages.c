@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * shadow_pages.c - whole pages and vmalloc areas in Generic mode. The system maps real shadow for an area before
- * it calls these, and keeps it mapped: neighbouring areas share shadow pages.
- */
+/* shadow_pages.c - whole pages and vmalloc areas in Generic mode. The system maps shadow for an area before it calls
+ * these, and keeps it mapped, because neighbouring areas share shadow pages. */
 #include "whole_pages.h"
 
-#include "../base/claim.h"
+#include "../base/lock.h"
 #include "../shadow/shadow.h"
 
 #if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_SLAB
@@ -33,10 +31,8 @@ const char *kasan_end_pages(const void *ptr, const void *base)
 	if (!shadow)
 		return wrong;
 	flags = kasan_lock(lock);
-	/*
-	 * Pages that are free, or that were not taken since they were freed, carry the value that
-	 * kasan_free_pages() left; any pointer into them was freed before.
-	 */
+	/* Pages that are free, or were not taken since they were freed, still have the value from kasan_free_pages(),
+	 * so any pointer into them was freed before. */
 	if (*shadow == KASAN_PAGE_FREE)
 		wrong = "double-free";
 	else if (!wrong)
@@ -55,7 +51,7 @@ void kasan_open_vmalloc(const void *start, size_t size)
 		kasan_fill_pages((uintptr_t)start, size, 0);
 		return;
 	}
-	/* To the byte: the size that was asked for, not that of the pages. */
+	/* To the byte asked for, not to the page. */
 	kasan_poison_tail(start, size, span, KASAN_VMALLOC_INVALID);
 }
 

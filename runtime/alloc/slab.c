@@ -2,7 +2,7 @@
 /*
  * slab.c - objects of slab caches: layout, poison, metadata, double and invalid frees.
  *
- * A slot, with the metadata at its far end, where an overflow by a few bytes does not reach:
+ * Metadata lies at the far end of a slot, where an overflow by a few bytes does not reach:
  *
  *	| object_size bytes | redzone ... | [free meta] | alloc meta |
  *	  ^ object                                                    ^ next slot
@@ -27,8 +27,7 @@ _Static_assert(sizeof(struct kasan_alloc_meta) == 16 + sizeof(struct kasan_track
 
 /* --- Layout --- */
 
-/* Larger objects have longer strides, so overflows that skip bytes: their redzones grow with them.
- */
+/* Larger objects have longer strides, whose overflows skip bytes, so their redzones are larger too. */
 static uint32_t wanted_redzone(uint32_t object_size)
 {
 	if (object_size <= 64)
@@ -86,7 +85,7 @@ struct kasan_free_meta *kasan_free_meta(const struct kasan_cache *cache, const v
 	return (struct kasan_free_meta *)((uintptr_t)object + cache->free_meta_offset);
 }
 
-/* False under kasan=off: its slots are bare. The answer is in the cache, which the hooks read anyhow. */
+/* False with kasan=off, when slots are bare. The hooks read the cache anyway. */
 static inline bool is_laid_out(const struct kasan_cache *cache)
 {
 	return cache->slot_size;
@@ -125,8 +124,8 @@ void kasan_poison_object(struct kasan_cache *cache, void *object)
 
 /* --- Shadow of one object --- */
 
-/* NULL: it has none. Where all memory has shadow, the lookup is plain arithmetic. */
-static inline __attribute__((always_inline)) uint8_t *object_shadow(const void *object)
+/* NULL: no shadow. Where all memory has shadow, this is plain arithmetic. */
+static kasan_always_inline uint8_t *object_shadow(const void *object)
 {
 #ifdef CONFIG_KASAN_SHADOW_FULL
 	return (uint8_t *)(((uintptr_t)object >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
@@ -143,7 +142,7 @@ static inline uint32_t object_granules(const struct kasan_cache *cache)
 }
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-/* Shadow of 8 granules of which the first @size bytes, fewer than 64, are accessible and no others. */
+/* The shadow of 8 granules of which only the first @size bytes, fewer than 64, are accessible. */
 static inline uint64_t partial_word(size_t size)
 {
 	const unsigned int at = (unsigned int)(size & ~KASAN_GRANULE_MASK);
@@ -154,10 +153,8 @@ static inline uint64_t partial_word(size_t size)
 }
 #endif
 
-/*
- * The user asked for fewer bytes than the object's @count granules have. Up to 128 bytes its shadow is
- * made in registers and stored at once: in two halves that overlap, or in the one that fits.
- */
+/* The user asked for fewer bytes than the object's @count granules have. Up to 128 bytes, its shadow is made in
+ * registers and stored at once, in two halves that overlap or in one store. */
 static void open_partly(uint8_t *shadow, size_t size, uint32_t count)
 {
 	size_t whole = size >> KASAN_SHADOW_SCALE_SHIFT;
@@ -202,8 +199,8 @@ static void open_object(const struct kasan_cache *cache, void *object, size_t si
 		kasan_fill(shadow, 0, count);
 }
 
-/* Poison a freed object; the shadow says from then on whether its free metadata counts. kasan_slab_free()
- * does the same in line for the most common objects. */
+/* Poison a freed object; from then on its first shadow byte says whether its free metadata counts. kasan_slab_free()
+ * does the same inline for the most common objects. */
 static void close_object(const struct kasan_cache *cache, const void *object)
 {
 	const uint32_t count = object_granules(cache);
@@ -228,11 +225,11 @@ static inline struct kasan_free_meta *free_meta(const struct kasan_cache *cache,
 	return (struct kasan_free_meta *)((uintptr_t)object + cache->free_meta_offset);
 }
 
-static inline __attribute__((always_inline)) void seal_alloc(struct kasan_alloc_meta *meta,
-							     const void *object, size_t size)
+static kasan_always_inline void seal_alloc(struct kasan_alloc_meta *meta, const void *object,
+					   size_t size)
 {
 	meta->size = (uint32_t)size;
-	/* Last: a report on another CPU believes the rest only if this fits. */
+	/* Last, because a report on another CPU trusts the rest only if this fits. */
 	__atomic_store_n(&meta->flags, kasan_meta_seal(meta, object, KASAN_META_LIVE),
 			 __ATOMIC_RELEASE);
 }
@@ -247,17 +244,13 @@ static void record_free(struct kasan_cache *cache, void *object, uintptr_t ip, u
 
 /* --- Allocation --- */
 
-/*
- * The two hooks do the most common case themselves, without a call and so without saving anything across
- * one: all of the object's bytes are asked for, and the stack is a known one, or none is stored. All other cases are a
- * jump to a function that does the rest.
- */
+/* The two hooks do the most common case themselves, without a call and so without saving registers: all of the object's
+ * bytes are asked for, and the stack is a known one or none is stored. In all other cases they jump to a function that
+ * does the rest. */
 
-/* @stack: the handle of the stack; NULL: it is looked for, from @ip and @fp on. Return: @object. */
-static inline __attribute__((always_inline)) void *begin_life(struct kasan_cache *cache,
-							      void *object, size_t size,
-							      const uint32_t *stack, uintptr_t ip,
-							      uintptr_t fp)
+/* @stack: the stack's handle; NULL: look for the stack from @ip and @fp. Return: @object. */
+static kasan_always_inline void *begin_life(struct kasan_cache *cache, void *object, size_t size,
+					    const uint32_t *stack, uintptr_t ip, uintptr_t fp)
 {
 	struct kasan_alloc_meta *meta = alloc_meta(cache, object);
 
@@ -269,26 +262,24 @@ static inline __attribute__((always_inline)) void *begin_life(struct kasan_cache
 	else
 		kasan_set_track(&meta->alloc, ip, fp);
 	seal_alloc(meta, object, size);
-	/* Otherwise the compiler sees that it is the argument, and has the hook keep that across the call. */
+	/* Otherwise the compiler sees that this is the argument, and has the hook keep it across the call. */
 	__asm__("" : "+r"(object));
 	return object;
 }
 
-static __attribute__((__noinline__)) void *set_object(struct kasan_cache *cache, void *object,
-						      size_t size, uintptr_t ip, uintptr_t fp)
+static kasan_noinline void *set_object(struct kasan_cache *cache, void *object, size_t size,
+				       uintptr_t ip, uintptr_t fp)
 {
 	return begin_life(cache, object, size, NULL, ip, fp);
 }
 
-/* The same with the handle of a stack that was found. */
-static __attribute__((__noinline__)) void *set_known_object(struct kasan_cache *cache, void *object,
-							    size_t size, uint32_t stack)
+static kasan_noinline void *set_known_object(struct kasan_cache *cache, void *object, size_t size,
+					     uint32_t stack)
 {
 	return begin_life(cache, object, size, &stack, 0, 0);
 }
 
-__attribute__((__noinline__)) void *kasan_slab_alloc(struct kasan_cache *cache, void *object,
-						     size_t size)
+kasan_noinline void *kasan_slab_alloc(struct kasan_cache *cache, void *object, size_t size)
 {
 	const uintptr_t ip = KASAN_CALLER_IP(), fp = KASAN_CALLER_FP();
 	const uint32_t object_size = cache->object_size;
@@ -311,8 +302,7 @@ __attribute__((__noinline__)) void *kasan_slab_alloc(struct kasan_cache *cache, 
 	return object;
 }
 
-__attribute__((__noinline__)) void *kasan_slab_realloc(struct kasan_cache *cache, void *object,
-						       size_t size)
+kasan_noinline void *kasan_slab_realloc(struct kasan_cache *cache, void *object, size_t size)
 {
 	if (kasan_unlikely(!object || !is_laid_out(cache)))
 		return object;
@@ -345,16 +335,14 @@ size_t kasan_object_size(struct kasan_cache *cache, const void *object)
 		return cache->object_size;
 	if (kasan_likely(meta && kasan_meta_state(meta, object) == KASAN_META_LIVE))
 		return meta->size;
-	/* The redzone was overwritten; the shadow still knows, to the byte. */
+	/* The redzone was overwritten, but the shadow knows the size to the byte. */
 	return kasan_size_by_shadow(object, cache->object_size);
 }
 
 /* --- Free --- */
 
-/*
- * End the object's life, once: one of two CPUs that free it at the same time is told. Where the seal is
- * broken, the shadow alone decides, as for allocators without metadata.
- */
+/* End the object's life exactly once, so that one of two concurrent frees fails. If the seal is broken, the shadow
+ * alone decides, as for allocators without metadata. */
 static bool end_life(struct kasan_alloc_meta *meta, const void *object)
 {
 	uint32_t live = kasan_meta_seal(meta, object, KASAN_META_LIVE);
@@ -366,9 +354,8 @@ static bool end_life(struct kasan_alloc_meta *meta, const void *object)
 	return live != freed;
 }
 
-/* The same where nothing is wrong. Return: false if something is. */
-static inline __attribute__((always_inline)) bool end_good_life(struct kasan_alloc_meta *meta,
-								const void *object)
+/* The same if nothing is wrong. Return: false if something is. */
+static kasan_always_inline bool end_good_life(struct kasan_alloc_meta *meta, const void *object)
 {
 	uint32_t live = kasan_meta_seal(meta, object, KASAN_META_LIVE);
 
@@ -377,8 +364,8 @@ static inline __attribute__((always_inline)) bool end_good_life(struct kasan_all
 					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-/* Find out what is wrong with freeing @object, which the allocator found in the slot at @base. NULL: nothing,
- * and its life is over. */
+/* Return: what is wrong with freeing @object, which the allocator found in the slot at @base; NULL: nothing, and its
+ * life is over. */
 static const char *check_free(const struct kasan_cache *cache, const void *object, const void *base)
 {
 	struct kasan_alloc_meta *meta = alloc_meta(cache, base);
@@ -390,8 +377,8 @@ static const char *check_free(const struct kasan_cache *cache, const void *objec
 	if (shadow && kasan_unlikely(*shadow & 0x80)) {
 		if (*shadow == KASAN_SLAB_FREE || *shadow == KASAN_SLAB_FREE_META)
 			return "double-free";
-		/* An object of 0 bytes has no accessible byte. Only such an object is redzone from its start. Other values are
-		 * not the allocator's: its user has poisoned the object. */
+		/* Only an object of 0 bytes is redzone from its start. Values that are not the allocator's are poison
+		 * of its user. */
 		if (kasan_meta_state(meta, object) != KASAN_META_LIVE ||
 		    (*shadow == KASAN_SLAB_REDZONE && meta->size != 0))
 			return "invalid-free";
@@ -399,10 +386,9 @@ static const char *check_free(const struct kasan_cache *cache, const void *objec
 	return end_life(meta, object) ? NULL : "double-free";
 }
 
-static __attribute__((__noinline__)) enum kasan_free_verdict free_object(struct kasan_cache *cache,
-									 void *object, void *base,
-									 uintptr_t ip, uintptr_t fp,
-									 uintptr_t report_ip)
+static kasan_noinline enum kasan_free_verdict free_object(struct kasan_cache *cache, void *object,
+							  void *base, uintptr_t ip, uintptr_t fp,
+							  uintptr_t report_ip)
 {
 	const char *wrong = check_free(cache, object, base);
 
@@ -410,7 +396,7 @@ static __attribute__((__noinline__)) enum kasan_free_verdict free_object(struct 
 		kasan_report_bad_free(wrong, object, report_ip, fp);
 		return KASAN_FREE_BAD;
 	}
-	/* Readers may still look at an object of a type-safe cache: it stays as it is. */
+	/* Readers may still use an object of a type-safe cache, so it stays as it is. */
 	if (cache->flags & KASAN_CACHE_NO_QUARANTINE) {
 		record_free(cache, object, ip, fp);
 		return KASAN_FREE_NOW;
@@ -420,8 +406,8 @@ static __attribute__((__noinline__)) enum kasan_free_verdict free_object(struct 
 	return kasan_quarantine_put(cache, object);
 }
 
-__attribute__((__noinline__)) enum kasan_free_verdict
-kasan_slab_free(struct kasan_cache *cache, void *object, void *base, uintptr_t ip)
+kasan_noinline enum kasan_free_verdict kasan_slab_free(struct kasan_cache *cache, void *object,
+						       void *base, uintptr_t ip)
 {
 	const uintptr_t caller = KASAN_CALLER_IP(), fp = KASAN_CALLER_FP();
 	struct kasan_free_meta *meta;
@@ -450,7 +436,7 @@ enum kasan_free_verdict kasan_slab_free_deferred(struct kasan_cache *cache, void
 {
 	if (!kasan_on())
 		return KASAN_FREE_NOW;
-	/* The track of kasan_slab_free() stays: the reader of a report looks for that one. */
+	/* The track of kasan_slab_free() stays, because that is what a report's reader wants. */
 	close_object(cache, object);
 	return kasan_quarantine_put(cache, object);
 }
@@ -479,8 +465,7 @@ void *kasan_slab_from_pool(struct kasan_cache *cache, void *object, size_t size,
 	return object;
 }
 
-/* The allocator's free list, if it is in the slots, will overwrite metadata in the object, but not that in
- * the redzone. */
+/* A free list inside the slots will overwrite metadata in the object, but not in the redzone. */
 static inline bool release_ends_meta(const struct kasan_cache *cache)
 {
 	return free_meta_overlays(cache) && !(cache->flags & KASAN_CACHE_LEAVES_FREE);
@@ -514,15 +499,12 @@ void kasan_slab_release(struct kasan_cache *cache, void *const *objects, size_t 
 		cache->release(cache, objects[i]);
 }
 
-__attribute__((__noinline__)) void kasan_report_invalid_free(const void *addr, uintptr_t ip)
+kasan_noinline void kasan_report_invalid_free(const void *addr, uintptr_t ip)
 {
 	const char *type = "invalid-free";
 	uint8_t *shadow;
 
-	/*
-	 * A pointer to the start of a free page was, most likely, a large allocation before it was
-	 * freed the first time.
-	 */
+	/* A pointer to the start of a free page was most likely a large allocation that was freed before. */
 	if (!((uintptr_t)addr & (CONFIG_KASAN_PAGE_SIZE - 1)) &&
 	    kasan_shadow_at((uintptr_t)addr, &shadow) && *shadow == KASAN_PAGE_FREE)
 		type = "double-free";

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tags_globals.c - tags of global variables in the software tag-based mode, and the registry that finds a
- * tagged global by address.
+ * tags_globals.c - tags of global variables with software tags, and the registry that finds a tagged global by its
+ * address.
  *
- * Clang gives each global a tag when it compiles: the tag is added to the top byte of the symbol's value, so every
- * pointer that the linker makes has it. A kernel address begins with 0xff, so the pointer's tag is the compiler's
- * less one, and the variable's memory must get that sum. The compiler leaves a descriptor of each such variable in
+ * Clang gives each global a tag at compile time: it adds the tag to the top byte of the symbol's value, so every
+ * pointer that the linker makes has it. A kernel address begins with 0xff, so the pointer's tag is one less than the
+ * compiler's, and the variable's memory must get that sum. The compiler leaves a descriptor of each such variable in
  * section hwasan_globals.
  *
  * The registry takes no memory: descriptors are read in place, and a table's list node is its owner's.
@@ -18,16 +18,16 @@
 
 #ifdef CONFIG_KASAN_SW_TAGS
 
-/* Where a descriptor's second word has the compiler's tag. */
+/* Where the compiler's tag is in a descriptor's second word. */
 #define INFO_TAG_SHIFT 24
 
-/* An overrun is believed to come from a variable that is at most this many bytes away: tags repeat. */
+/* Tags repeat, so an overrun is attributed to a variable at most this many bytes away. */
 #define NEAR_GLOBAL 4096
 
 static struct kasan_lock globals_lock;
 static struct kasan_globals_table *tables;
 
-/* struct piece - what one descriptor says. A variable that is too large for one has several. */
+/* What one descriptor says. A variable that is too large for one has several. */
 struct piece {
 	uintptr_t start;
 	size_t size, span;
@@ -64,8 +64,8 @@ static void tag_memory(const struct piece *piece)
 	const uintptr_t last = piece->start + piece->span - 1;
 
 	kasan_tags_fill(piece->start, piece->span, piece->tag);
-	/* A short granule keeps its tag in its last byte, which may be read-only by now. Without it, the granule stays
-	 * the variable's as a whole. */
+	/* A short granule keeps its tag in its last byte, which may be read-only by now. If it is missing, all of the
+	 * granule stays accessible. */
 	if (rest && *(const uint8_t *)last == piece->tag)
 		kasan_tags_fill(last & ~(uintptr_t)KASAN_GRANULE_MASK, KASAN_GRANULE_SIZE,
 				(uint8_t)rest);
@@ -121,7 +121,7 @@ void kasan_unload_globals(const void *start, size_t size)
 	}
 }
 
-/* struct search - the variable at an address, and the nearest one whose pointers have a tag */
+/* The variable at an address, and the nearest one whose pointers have a tag. */
 struct search {
 	uintptr_t addr;
 	uint8_t tag;
@@ -149,7 +149,7 @@ static void consider(struct search *search, const struct piece *piece)
 
 const struct kasan_global *kasan_find_tagged_global(uintptr_t addr, uint8_t tag, bool *is_pointers)
 {
-	/* One report at a time is made. */
+	/* Only one report is made at a time. */
 	static struct kasan_global found;
 	static char name[96];
 	const struct kasan_globals_table *table;

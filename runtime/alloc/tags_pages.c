@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * tags_pages.c - whole pages and vmalloc areas in the tag-based modes. The counterpart of shadow_pages.c.
- */
+/* tags_pages.c - whole pages and vmalloc areas in the tag modes. Its counterpart is shadow_pages.c. */
 #include "whole_pages.h"
 #include "hw_sample.h"
 
@@ -10,12 +8,8 @@
 
 #ifdef CONFIG_KASAN_TAGS
 
-/*
- * tagged_pages() - the pointer to pages that get a new owner
- *
- * @addr: their address, with the tag of the last owner. The new tag differs from that one and from the tags of
- * the memory on either side.
- */
+/* Return: the pointer to pages that get a new owner. @addr: their address, with the last owner's tag. The new tag
+ * differs from that one and from the tags of the memory on both sides. */
 #ifdef CONFIG_KASAN_HW_TAGS
 
 static kasan_always_inline uintptr_t tagged_pages(uintptr_t addr, size_t size)
@@ -52,8 +46,8 @@ static inline uintptr_t tagged_pages(uintptr_t addr, size_t size)
 void kasan_free_pages(const void *addr, size_t size)
 {
 #ifdef CONFIG_KASAN_HW_TAGS
-	/* Without a tag it was skipped when it was allocated, or its parts were freed before: all of it
-	 * already has the tags of free pages. With kasan=off no page has a tag. */
+	/* Without a tag it was skipped when it was allocated, or its parts were freed before, so all of it has the tags
+	 * of free pages already. With kasan=off no page has a tag. */
 	if (kasan_likely(kasan_get_tag(addr) != KASAN_TAG_KERNEL) && size)
 		kasan_tags_fill_pages_fast(kasan_tag_addr((uintptr_t)addr, KASAN_PAGE_FREE), size);
 #else
@@ -62,9 +56,9 @@ void kasan_free_pages(const void *addr, size_t size)
 #endif
 }
 
-/* All cases of an allocation. Pages without a tag are reached by pointers that match all memory, and keep the tags of
+/* Handles every allocation. Pages without a tag are reached by pointers that match all memory, and keep the tags of
  * free pages. With kasan=off the caller clears them: kasan_has_integrated_init() is false. */
-static __attribute__((__noinline__)) void *open_pages(const void *addr, size_t size, bool init)
+static kasan_noinline void *open_pages(const void *addr, size_t size, bool init)
 {
 	uintptr_t start;
 
@@ -82,7 +76,7 @@ static __attribute__((__noinline__)) void *open_pages(const void *addr, size_t s
 }
 
 #ifdef CONFIG_KASAN_HW_TAGS
-/* The common case is inlined and calls nothing, so it has no registers to save. */
+/* The common case is inlined and calls nothing, so no registers are saved. */
 void *kasan_alloc_pages_init(const void *addr, size_t size, bool init)
 {
 	if (kasan_unlikely(init || !size || !kasan_on() || kasan_opt_sample != 1))
@@ -107,11 +101,11 @@ const char *kasan_end_pages(const void *ptr, const void *base)
 	const bool is_start = kasan_reset_tag(ptr) == kasan_reset_tag(base);
 
 #ifdef CONFIG_KASAN_HW_TAGS
-	/* An allocation that sampling skipped: its memory has the tags of free pages, which tell nothing. */
+	/* Sampling skipped this allocation: its memory has the tags of free pages, which prove nothing. */
 	if (tag == KASAN_TAG_KERNEL)
 		return is_start ? NULL : "invalid-free";
 #endif
-	/* Free, or by now another owner's: the pointer belongs to an earlier owner. */
+	/* If the pages are free or have another owner, the pointer belongs to an earlier one. */
 	if (!is_start)
 		return kasan_tag_owns(tag, kasan_tags_owner((uintptr_t)base)) ? "invalid-free"
 									      : "double-free";
@@ -129,7 +123,7 @@ static void *open_area(const void *start, size_t size, bool init)
 
 	start = (const void *)tagged;
 	if (init) {
-		/* The user may map the pages for others to read: no part of them may keep old contents. */
+		/* The user may let others read the pages, so no part may keep old contents. */
 		kasan_tags_fill_zero((uintptr_t)start, covered, tag);
 		if (covered < span)
 			kasan_tags_fill_zero((uintptr_t)start + covered, span - covered,
@@ -137,7 +131,7 @@ static void *open_area(const void *start, size_t size, bool init)
 	} else if (kasan_likely(size == span)) {
 		kasan_fill_pages((uintptr_t)start, size, tag);
 	} else {
-		/* To the byte: the size that was asked for, not that of the pages. */
+		/* To the byte asked for, not to the page. */
 		kasan_poison_tail(start, size, span, KASAN_VMALLOC_INVALID);
 	}
 	return (void *)(uintptr_t)start;
@@ -178,7 +172,7 @@ void *kasan_unpoison_vmalloc(const void *start, size_t size)
 	return kasan_unpoison_vmalloc_init(start, size, false);
 }
 
-/* The pages are freed one by one now, as pages without a tag, which must look free already. */
+/* The pages are now freed one by one, as pages without a tag, which must look free already. */
 void kasan_poison_vmalloc(const void *start, size_t size)
 {
 	if (kasan_on() && kasan_get_tag(start) != KASAN_TAG_KERNEL)

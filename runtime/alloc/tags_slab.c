@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tags_slab.c - objects of slab caches in the tag-based modes: tags, double and invalid frees.
+ * tags_slab.c - objects of slab caches in the tag modes: tags, double and invalid frees.
  *
- * An object is its granules and nothing else, without redzone and metadata. The exception is an object that
- * readers reach after its free: there one granule behind the object says whether it was freed. The granules
- * of a free object are KASAN_TAG_INVALID, those of a live one are its tag, and the slack behind the size
- * asked for stays invalid. The next owner must not get the last owner's tag. That tag waits in the
- * allocator's own list: in the top byte of the pointer that was freed.
+ * An object is just its granules, without redzone or metadata, unless readers may reach it after its free: then one
+ * granule after the object says whether it was freed. The granules of a free object are KASAN_TAG_INVALID, those of a
+ * live one have its tag, and memory beyond the size asked for stays invalid. The next owner must not get the last
+ * owner's tag, which waits in the allocator's own list, in the top byte of the pointer that was freed.
  */
 #include "meta.h"
 #include "hw_sample.h"
@@ -22,19 +21,19 @@
 
 /* --- Layout --- */
 
-/* Objects that readers may look at after their free: the free changes only the state behind them. */
+/* Readers may look at such objects after the free, which changes only the state word. */
 static inline bool outlives_free(const struct kasan_cache *cache)
 {
 	return cache->flags & KASAN_CACHE_NO_QUARANTINE;
 }
 
-/* Objects that may contain pointers to themselves, or that readers reach after the free. */
+/* Such objects may contain pointers to themselves, or readers reach them after the free. */
 static inline bool has_fixed_tag(const struct kasan_cache *cache)
 {
 	return cache->flags & (KASAN_CACHE_NO_FREE_META_IN_OBJECT | KASAN_CACHE_NO_QUARANTINE);
 }
 
-/* kasan.slack=check was given when the cache was made. */
+/* Was kasan.slack=check given when the cache was created? */
 static inline bool has_slack(const struct kasan_cache *cache)
 {
 	return cache->flags & KASAN_CACHE_SLACK;
@@ -46,14 +45,14 @@ uint32_t kasan_cache_create(struct kasan_cache *cache, uint32_t align)
 	uint32_t size = ROUND_UP(cache->object_size, (uint32_t)KASAN_GRANULE_SIZE);
 
 	cache->free_meta_offset = KASAN_NO_FREE_META;
-	/* Objects whose slack is checked leave the hooks' fast paths by tests that these have anyway. */
+	/* Objects whose slack is checked leave the hooks' fast paths through existing tests. */
 	cache->flags &= ~KASAN_CACHE_SLACK;
 	if (kasan_slack_caches())
 		cache->flags |= KASAN_CACHE_SLACK;
 	cache->plain_size = has_fixed_tag(cache) || has_slack(cache) ? 0 : cache->object_size;
 	cache->plain_free = outlives_free(cache) || has_slack(cache) ? 0 : cache->object_size;
 	if (outlives_free(cache)) {
-		/* At its end: in front there is room for an allocator's link. */
+		/* At the end, so that there is room for an allocator's link before it. */
 		size = ROUND_UP(size + (uint32_t)KASAN_GRANULE_SIZE, unit);
 		cache->alloc_meta_offset = size - (uint32_t)sizeof(uint64_t);
 	} else {
@@ -79,7 +78,7 @@ static uint32_t *state_of(const struct kasan_cache *cache, const void *object)
 	return (uint32_t *)(kasan_untag_addr((uintptr_t)object) + cache->alloc_meta_offset);
 }
 
-/* The word for @object in @state: a word that a bug has written is unlikely to be valid. */
+/* The word for @object in @state. A word that a bug has written is unlikely to be valid. */
 static uint32_t state_word(const void *object, uint32_t state)
 {
 	return (kasan_mix(0, (uint32_t)kasan_untag_addr((uintptr_t)object)) &
@@ -87,13 +86,13 @@ static uint32_t state_word(const void *object, uint32_t state)
 	       state;
 }
 
-/* Only once, because the tag stays. Return: false if the object was freed before. */
+/* Once only, because the tag stays. Return: false if the object was freed before. */
 static bool end_typesafe(const struct kasan_cache *cache, const void *object)
 {
 	const uint32_t freed = state_word(object, KASAN_META_FREED);
 	uint32_t live = state_word(object, KASAN_META_LIVE);
 
-	/* An overwritten state tells nothing: then tags decide, when the readers have left. */
+	/* An overwritten state proves nothing; tags decide when the readers have left. */
 	return __atomic_compare_exchange_n(state_of(cache, object), &live, freed, false,
 					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED) ||
 	       live != freed;
@@ -101,10 +100,8 @@ static bool end_typesafe(const struct kasan_cache *cache, const void *object)
 
 /* --- Tags of slots --- */
 
-/*
- * Whatever address a slab starts at, from one slot to the next the quotient grows by exactly one: neighbours
- * differ in its lowest bit.
- */
+/* From one slot to the next the quotient grows by exactly one, whatever address a slab starts at, so neighbours differ
+ * in its lowest bit. */
 static inline unsigned int parity_of(const struct kasan_cache *cache, uintptr_t addr)
 {
 	return (unsigned int)(addr / cache->slot_size) & 1;
@@ -116,7 +113,7 @@ static uint8_t next_tag(const struct kasan_cache *cache, const void *object)
 	const uint8_t last = kasan_get_tag(object);
 	const uint8_t tag = kasan_tag_for_slot(parity_of(cache, addr), last);
 
-	/* The memory behind the last slot of a page, and before the first, may have another owner. */
+	/* Memory after the last slot of a page, or before the first, may have another owner. */
 	if (kasan_unlikely(!(addr & (CONFIG_KASAN_PAGE_SIZE - 1)) ||
 			   (addr ^ end) >= CONFIG_KASAN_PAGE_SIZE))
 		return kasan_tag_beside(tag, last, kasan_tags_owner(addr - KASAN_GRANULE_SIZE),
@@ -156,11 +153,11 @@ void kasan_poison_object(struct kasan_cache *cache, void *object)
 
 /* --- Allocation --- */
 
-/* Every object. @caller->fp may be the frame of any function that the caller has called. */
+/* Handles every object. @caller->fp may be the frame of any function that the caller has called. */
 static void *open_object(struct kasan_cache *cache, void *object, size_t size, bool init,
 			 const struct kasan_caller *caller)
 {
-	/* All that is not plain is looked at only if the cache has some of it. */
+	/* The rare properties are looked at only if the cache has some. */
 	const bool plain = cache->plain_size;
 	uint8_t tag;
 
@@ -188,16 +185,16 @@ static void *open_object(struct kasan_cache *cache, void *object, size_t size, b
 	return object;
 }
 
-static __attribute__((__noinline__)) void *open_object_slow(struct kasan_cache *cache, void *object,
-							    size_t size, bool init, uintptr_t ip)
+static kasan_noinline void *open_object_slow(struct kasan_cache *cache, void *object, size_t size,
+					     bool init, uintptr_t ip)
 {
-	/* The hook's frame may be gone: the compiler may have turned its call into a jump. */
+	/* The hook's frame may be gone, because the compiler may have turned its call into a jump. */
 	const struct kasan_caller caller = {.ip = ip, .fp = KASAN_CALLER_FP()};
 
 	return open_object(cache, object, size, init, &caller);
 }
 
-/* Most objects: those that no constructor and no reader keeps, and that need not be cleared. */
+/* Handles most objects: those without constructor and readers that need not be cleared. */
 static kasan_always_inline void *open_object_fast(struct kasan_cache *cache, void *object,
 						  size_t size, bool init, uintptr_t ip,
 						  uintptr_t fp)
@@ -215,21 +212,20 @@ static kasan_always_inline void *open_object_fast(struct kasan_cache *cache, voi
 	return (void *)kasan_tags_open_fast(addr, size);
 }
 
-__attribute__((__noinline__)) void *kasan_slab_alloc(struct kasan_cache *cache, void *object,
-						     size_t size)
+kasan_noinline void *kasan_slab_alloc(struct kasan_cache *cache, void *object, size_t size)
 {
 	return open_object_fast(cache, object, size, false, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
 
 #ifdef CONFIG_KASAN_HW_TAGS
-__attribute__((__noinline__)) void *kasan_slab_alloc_init(struct kasan_cache *cache, void *object,
-							  size_t size, bool init)
+kasan_noinline void *kasan_slab_alloc_init(struct kasan_cache *cache, void *object, size_t size,
+					   bool init)
 {
 	return open_object_fast(cache, object, size, init, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
 #endif
 
-/* It stays where it is, and there may be more pointers to it, so it keeps its tag. Return: @object. */
+/* The object stays in place, and there may be more pointers to it, so it keeps its tag. Return: @object. */
 static inline void *resize(const struct kasan_cache *cache, void *object, size_t size, uintptr_t ip,
 			   uintptr_t fp)
 {
@@ -241,15 +237,15 @@ static inline void *resize(const struct kasan_cache *cache, void *object, size_t
 	return object;
 }
 
-/* For a cache that is not plain, or to more bytes than its objects have. */
-static __attribute__((__noinline__)) void *resize_slow(const struct kasan_cache *cache,
-						       void *object, size_t size, uintptr_t ip)
+/* For caches that are not plain, and for more bytes than their objects have. */
+static kasan_noinline void *resize_slow(const struct kasan_cache *cache, void *object, size_t size,
+					uintptr_t ip)
 {
 	const uintptr_t fp = KASAN_CALLER_FP();
 
 	if (size > cache->object_size)
 		size = cache->object_size;
-	/* Also by a pointer without a tag: the new size holds all the same. */
+	/* This applies to a pointer without a tag too. */
 	if (has_slack(cache))
 		kasan_slack_end((uintptr_t)object, object_span(cache), "at krealloc", ip, fp);
 	resize(cache, object, size, ip, fp);
@@ -258,8 +254,7 @@ static __attribute__((__noinline__)) void *resize_slow(const struct kasan_cache 
 	return object;
 }
 
-__attribute__((__noinline__)) void *kasan_slab_realloc(struct kasan_cache *cache, void *object,
-						       size_t size)
+kasan_noinline void *kasan_slab_realloc(struct kasan_cache *cache, void *object, size_t size)
 {
 	if (kasan_unlikely(!object || !kasan_on()))
 		return object;
@@ -279,12 +274,12 @@ size_t kasan_size_by_tags(const void *object, size_t max)
 			if (state == KASAN_TAG_INVALID)
 				break;
 			owner = kasan_tags_owner(start + size);
-			/* The first granule that its user has not poisoned says whose it is. */
+			/* The first granule that its user has not poisoned shows the owner. */
 			if (tag == KASAN_USER_POISON)
 				tag = owner;
 			if (owner != tag)
 				break;
-			/* A short granule is the end. */
+			/* A short granule ends the object. */
 			if (state < KASAN_GRANULE_SIZE) {
 				size += state;
 				break;
@@ -295,9 +290,8 @@ size_t kasan_size_by_tags(const void *object, size_t max)
 	return size < max ? size : max;
 }
 
-/* If the cache is not plain. Slack that is checked is not the user's: then the size is known to the byte. */
-static __attribute__((__noinline__)) size_t object_size_slow(const struct kasan_cache *cache,
-							     const void *object)
+/* For caches that are not plain. If slack is checked, the size is known to the byte. */
+static kasan_noinline size_t object_size_slow(const struct kasan_cache *cache, const void *object)
 {
 	size_t size = kasan_size_by_tags(object, object_span(cache));
 
@@ -317,13 +311,10 @@ size_t kasan_object_size(struct kasan_cache *cache, const void *object)
 
 /* --- Free --- */
 
-/*
- * The object at @base does not, or no longer, belong to the pointer @object: it is free, or by now has
- * another owner. But an object of less than a granule keeps its tag in the granule's last byte, and an
- * overflow may have overwritten that: the overflow was reported, and is no reason to call the object freed.
- * Return: true if it is such an object; its life is over now.
- */
-static __attribute__((__noinline__)) bool claim_overrun(const void *object, const void *base)
+/* The slot at @base does not belong to the pointer @object, or not any more. But an object of less than a granule keeps
+ * its tag in the granule's last byte, which an overflow may have overwritten. The overflow was reported and does not
+ * make the object freed. Return: true if it is such an object; its life is over now. */
+static kasan_noinline bool claim_overrun(const void *object, const void *base)
 {
 	uint8_t state;
 
@@ -331,8 +322,8 @@ static __attribute__((__noinline__)) bool claim_overrun(const void *object, cons
 	       kasan_ring_lives(object) && kasan_tags_claim((uintptr_t)base, KASAN_TAG_KERNEL);
 }
 
-/* Find out what is wrong with freeing @object, which the allocator found in the slot at @base. NULL:
- * nothing, and its life is over: its first granule has no owner. */
+/* Return: what is wrong with freeing @object, which the allocator found in the slot at @base; NULL: nothing, and its
+ * life is over: its first granule has no owner. */
 static inline const char *check_free(const void *object, const void *base)
 {
 	if (kasan_unlikely(kasan_reset_tag(object) != kasan_reset_tag(base)))
@@ -343,7 +334,7 @@ static inline const char *check_free(const void *object, const void *base)
 	return "double-free";
 }
 
-/* The same for an object that outlives its free: its owner and the readers keep it until they have left. */
+/* The same for an object that outlives its free, which its owner and readers keep until they have left. */
 static const char *check_typesafe_free(const struct kasan_cache *cache, const void *object,
 				       const void *base)
 {
@@ -358,7 +349,7 @@ static const char *check_typesafe_free(const struct kasan_cache *cache, const vo
 static void close_object(struct kasan_cache *cache, const void *object,
 			 const struct kasan_caller *caller)
 {
-	/* First: a report looks for the last allocation. */
+	/* First, because a report looks for the last allocation. */
 	if (has_slack(cache))
 		kasan_slack_end((uintptr_t)object, object_span(cache), "at free", caller->report_ip,
 				caller->fp);
@@ -368,10 +359,10 @@ static void close_object(struct kasan_cache *cache, const void *object,
 		kasan_tags_fill((uintptr_t)object, object_span(cache), KASAN_SLAB_FREE);
 }
 
-/* Every free, and what is wrong with it. */
-static __attribute__((__noinline__)) enum kasan_free_verdict
-slab_free_slow(struct kasan_cache *cache, void *object, void *base, uintptr_t report_ip,
-	       uintptr_t ip)
+/* Handles every free. */
+static kasan_noinline enum kasan_free_verdict slab_free_slow(struct kasan_cache *cache,
+							     void *object, void *base,
+							     uintptr_t report_ip, uintptr_t ip)
 {
 	const struct kasan_caller caller = {
 		.ip = ip, .fp = KASAN_CALLER_FP(), .report_ip = report_ip ? report_ip : ip};
@@ -389,8 +380,8 @@ slab_free_slow(struct kasan_cache *cache, void *object, void *base, uintptr_t re
 	return KASAN_FREE_NOW;
 }
 
-__attribute__((__noinline__)) enum kasan_free_verdict
-kasan_slab_free(struct kasan_cache *cache, void *object, void *base, uintptr_t ip)
+kasan_noinline enum kasan_free_verdict kasan_slab_free(struct kasan_cache *cache, void *object,
+						       void *base, uintptr_t ip)
 {
 	const uintptr_t caller_ip = KASAN_CALLER_IP(), caller_fp = KASAN_CALLER_FP();
 	struct kasan_ring_stack stack;
@@ -406,17 +397,17 @@ kasan_slab_free(struct kasan_cache *cache, void *object, void *base, uintptr_t i
 	return KASAN_FREE_NOW;
 }
 
-__attribute__((__noinline__)) enum kasan_free_verdict
-kasan_slab_free_deferred(struct kasan_cache *cache, void *object)
+kasan_noinline enum kasan_free_verdict kasan_slab_free_deferred(struct kasan_cache *cache,
+								void *object)
 {
 	if (!kasan_on())
 		return KASAN_FREE_NOW;
-	/* Freed twice in the same grace period, and the state that would have told was overwritten. */
+	/* Double free within one grace period; the state word that would have caught it was overwritten. */
 	if (kasan_unlikely(!kasan_tags_claim((uintptr_t)object, KASAN_TAG_KERNEL))) {
 		kasan_report_bad_free("double-free", object, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 		return KASAN_FREE_QUARANTINED;
 	}
-	/* The record of kasan_slab_free() stays: the reader of a report looks for that one. */
+	/* The record of kasan_slab_free() stays, because that is what a report's reader wants. */
 	kasan_tags_fill((uintptr_t)object, object_span(cache), KASAN_SLAB_FREE);
 	return KASAN_FREE_NOW;
 }
@@ -443,13 +434,13 @@ void *kasan_slab_from_pool(struct kasan_cache *cache, void *object, size_t size,
 	return open_object(cache, object, size, false, caller);
 }
 
-__attribute__((__noinline__)) void kasan_report_invalid_free(const void *addr, uintptr_t ip)
+kasan_noinline void kasan_report_invalid_free(const void *addr, uintptr_t ip)
 {
 	const char *type = "invalid-free";
 	uint8_t state;
 
-	/* A pointer with a tag to free memory most likely pointed to an object before. So did a pointer
-	 * without a tag, if sampling skips allocations. */
+	/* A pointer with a tag to free memory most likely pointed to an object before. If sampling skips allocations,
+	 * so did a pointer without a tag. */
 	if (!((uintptr_t)addr & (CONFIG_KASAN_PAGE_SIZE - 1)) &&
 	    (kasan_get_tag(addr) != KASAN_TAG_KERNEL || kasan_opt_sample != 1) &&
 	    kasan_tags_read((uintptr_t)addr, &state) && state == KASAN_PAGE_FREE)
@@ -457,7 +448,7 @@ __attribute__((__noinline__)) void kasan_report_invalid_free(const void *addr, u
 	kasan_report_bad_free(type, addr, ip ? ip : KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
 
-/* Nothing is held back: a freed object is found by its tag, however soon it is used again. */
+/* Nothing is held back: a freed object is found by its tag, however soon it is reused. */
 void kasan_cache_shrink(struct kasan_cache *cache)
 {
 	(void)cache;

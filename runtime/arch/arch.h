@@ -4,15 +4,8 @@
  *
  * Each arch/<name>/unwind.h gives
  *
- * KASAN_FRAME_RECORD_LOW, KASAN_FRAME_RECORD_HIGH
- *	bytes from the frame pointer to the lowest byte of its record and to the first byte behind it.
- *	[fp + LOW, fp + HIGH) must lie inside the stack before the record is read.
- * KASAN_FRAME_ALIGN
- *	alignment of every frame pointer, in bytes.
- * kasan_arch_frame_prev(fp)
- *	the caller's frame pointer.
- * kasan_arch_frame_raw_ra(fp)
- *	the return address into the caller, as it lies in memory.
+ * KASAN_FRAME_RECORD
+ *	where the frame record lies, in words from the frame pointer: the caller's frame pointer, then the return address.
  * kasan_arch_relax()
  *	tells the CPU that this is a spin loop.
  * kasan_arch_call_on(top, function, argument)
@@ -24,6 +17,10 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#define kasan_always_inline inline __attribute__((__always_inline__))
+#define kasan_noinline	    __attribute__((__noinline__))
+#define kasan_cold	    __attribute__((__noinline__, __cold__))
 
 #if defined(__aarch64__)
 #include "arm64/unwind.h"
@@ -38,9 +35,34 @@
 #error "KASAN: no runtime/arch/<name>/unwind.h for this processor"
 #endif
 
+/* An architecture whose frames do not form a chain defines KASAN_ARCH_UNWINDS and kasan_arch_here(): see
+ * track/exidx.h. */
+#ifndef KASAN_ARCH_UNWINDS
+#define KASAN_ARCH_UNWINDS 0
+#else
+#define KASAN_FRAME_RECORD 0
+#endif
+
+/* [fp + LOW, fp + HIGH) must lie inside the stack before the record is read. */
+#define KASAN_FRAME_ALIGN	sizeof(uintptr_t)
+#define KASAN_FRAME_RECORD_LOW	(KASAN_FRAME_RECORD * (intptr_t)sizeof(uintptr_t))
+#define KASAN_FRAME_RECORD_HIGH (KASAN_FRAME_RECORD_LOW + 2 * (intptr_t)sizeof(uintptr_t))
+
+/** kasan_arch_frame_prev() - Return: the caller's frame pointer. kasan_arch_frame_raw_ra() - Return: the return address
+ *  into the caller, as it lies in memory. */
+static inline uintptr_t kasan_arch_frame_prev(uintptr_t fp)
+{
+	return KASAN_ARCH_UNWINDS ? 0 : ((const uintptr_t *)fp)[KASAN_FRAME_RECORD];
+}
+
+static inline uintptr_t kasan_arch_frame_raw_ra(uintptr_t fp)
+{
+	return KASAN_ARCH_UNWINDS ? 0 : ((const uintptr_t *)fp)[KASAN_FRAME_RECORD + 1];
+}
+
 /*
- * An arch whose return addresses may carry a signature in memory gives, under KASAN_ARCH_SIGNS_RA,
- *	kasan_arch_strip_ra(raw)  @raw without it
+ * An architecture whose return addresses may be signed in memory defines KASAN_ARCH_SIGNS_RA and
+ *	kasan_arch_strip_ra(raw)  @raw without the signature
  */
 #ifndef KASAN_ARCH_SIGNS_RA
 #define KASAN_ARCH_SIGNS_RA 0
@@ -56,12 +78,7 @@ static inline uintptr_t kasan_arch_frame_ra(uintptr_t fp)
 	return kasan_arch_strip_ra(kasan_arch_frame_raw_ra(fp));
 }
 
-/* An arch where frames are no chain gives, under KASAN_ARCH_UNWINDS, kasan_arch_here(): see track/exidx.h. */
-#ifndef KASAN_ARCH_UNWINDS
-#define KASAN_ARCH_UNWINDS 0
-#endif
-
-/* The CPU's calls leave the return address in a register, so a call of what is no code leaves it there. */
+/* Calls leave the return address in a register, even a call of something that is not code. */
 #ifdef __x86_64__
 #define KASAN_ARCH_HAS_LR 0
 #else
@@ -69,7 +86,7 @@ static inline uintptr_t kasan_arch_frame_ra(uintptr_t fp)
 #endif
 
 /*
- * An arch that can tell return addresses from other words gives, under KASAN_ARCH_CHECKS_RA,
+ * An architecture that can tell return addresses from other words defines KASAN_ARCH_CHECKS_RA and
  *	kasan_arch_is_return(pc)  does a call come before @pc? The bytes before @pc may be read.
  */
 #ifndef KASAN_ARCH_CHECKS_RA
@@ -81,30 +98,26 @@ static inline bool kasan_arch_is_return(uintptr_t pc)
 }
 #endif
 
-/*
- * An arch that can compare words in fewer instructions than its compilers gives, with KASAN_ARCH_HAS_SAME_4, the same as
- * these: are the four or eight words below @above, from the highest on, the same as those from @words on?
- */
+/* An architecture that can compare words in fewer instructions than its compilers defines KASAN_ARCH_HAS_SAME_4 and
+ * these: are the four or eight words below @above, from the highest on, the same as those from @words on? */
 #ifndef KASAN_ARCH_HAS_SAME_4
-static inline __attribute__((always_inline)) bool kasan_arch_same_4(const uintptr_t *above,
-								    const uintptr_t *words)
+static kasan_always_inline bool kasan_arch_same_4(const uintptr_t *above, const uintptr_t *words)
 {
 	return !((above[-1] ^ words[0]) | (above[-2] ^ words[1]) | (above[-3] ^ words[2]) |
 		 (above[-4] ^ words[3]));
 }
 
-static inline __attribute__((always_inline)) bool kasan_arch_same_8(const uintptr_t *above,
-								    const uintptr_t *words)
+static kasan_always_inline bool kasan_arch_same_8(const uintptr_t *above, const uintptr_t *words)
 {
 	return kasan_arch_same_4(above, words) && kasan_arch_same_4(above - 4, words + 4);
 }
 #endif
 
 /*
- * An arch that can clear memory faster than by stores gives, under KASAN_ARCH_ZERO_BYTES, a power of two,
+ * An architecture that can clear memory faster than by stores defines KASAN_ARCH_ZERO_BYTES, a power of two, and
  *	kasan_arch_can_zero()  may it be done on this CPU?
  *	kasan_arch_zero(p)     clear so many bytes at @p, which is aligned to them
- * It is used on shadow of the full layout only: ordinary memory, with the MMU on.
+ * Only shadow of the full layout is cleared: ordinary memory, with the MMU on.
  */
 #ifndef KASAN_ARCH_ZERO_BYTES
 #define KASAN_ARCH_ZERO_BYTES 64

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arm_abi.c - functions that compilers call on 32-bit Arm by themselves, and that a system without a C library lacks.
+ * arm_abi.c - functions that compilers call by themselves on 32-bit Arm and that a system without a C library lacks.
  *
- * All are weak: those of the system come first. Atomic operations are here for processors that have no instructions for
- * them (Cortex-M0, M0+, M1). On one CPU it is enough that nothing interrupts; a system with several, as the RP2040, has to
- * supply its own. The names are GCC's and Clang's (libatomic has the same), and so they serve the system's own code as well.
+ * All are weak, so the system's own take precedence. The atomic operations serve processors without instructions for
+ * them (Cortex-M0, M0+, M1), where it is enough that nothing interrupts. A system with several such CPUs, like the
+ * RP2040, must supply its own. The names are those of GCC, Clang and libatomic, so the system's own code uses these
+ * functions too.
  */
 #include "base.h"
 
@@ -14,7 +15,7 @@
 
 /* --- Memory --- */
 
-/* For structures that are copied or cleared. Not checked, like the operations they stand for. */
+/* For structures that are copied or cleared. Like those operations, they are not checked. */
 
 void __aeabi_memcpy(void *dst, const void *src, size_t n);
 void __aeabi_memcpy4(void *dst, const void *src, size_t n);
@@ -60,7 +61,8 @@ DEFINE_MEMORY(8)
 #error "KASAN: processors without atomic instructions, and CONFIG_KASAN_NR_CPUS above 1: supply __atomic_compare_exchange_4() and its relatives, which exclude the other CPUs, and define KASAN_PORT_HAS_ATOMICS"
 #endif
 
-/* The compilers know the names as builtin functions with other prototypes, so these have others and get the names here. */
+/* The compilers know these names as built-in functions with other prototypes, hence the detour through assembler
+ * names. */
 #define ATOMIC(type, size, name, ...) \
 	ARM_ABI type atomic_##name##_##size(__VA_ARGS__) __asm__("__atomic_" #name "_" #size)
 

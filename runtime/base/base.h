@@ -2,8 +2,8 @@
 /*
  * base.h - what every file of the runtime may use: the public headers, a few macros, the two states.
  *
- * Includes and calls go down only: abi/, report/, alloc/, track/, tags/, shadow/, base/, arch/. The few calls that go up
- * are in up.h. The runtime is never instrumented.
+ * Includes and calls go down only: abi/, report/, alloc/, track/, tags/, shadow/, base/, arch/. The few calls that go
+ * up are in up.h. The runtime is never instrumented.
  */
 #ifndef KASAN_BASE_H
 #define KASAN_BASE_H
@@ -12,16 +12,18 @@
 #include <kasan/port.h>
 #include <kasan/stats.h>
 
-/* Processors without atomic instructions: arm_abi.c has functions for them, and Clang warns of each call. */
+#include "../arch/arch.h"
+
+/* For processors without atomic instructions arm_abi.c has functions; Clang warns about each call. */
 #if defined(__clang__) && defined(__arm__) && !defined(__ARM_FEATURE_LDREX)
 #pragma clang diagnostic ignored "-Watomic-alignment"
 #endif
 
-/* The caller of a hook: traces start there. Only in functions that are __noinline__, or inlined into one that is: link-time
- * optimisation knows no files. */
+/* The caller of a hook, where traces start. Use these only in functions that are __noinline__ or inlined into one that
+ * is: link-time optimisation inlines across files. */
 #define KASAN_CALLER_IP() ((uintptr_t)__builtin_return_address(0))
 #if defined(__thumb__) && !defined(__clang__)
-/* GCC's frames are no chain there. A trace is unwound from the caller's stack pointer, as it is at the call. */
+/* GCC's Thumb frames do not form a chain: a trace is unwound from the caller's stack pointer at the call. */
 #define KASAN_CALLER_FP() ((uintptr_t)__builtin_dwarf_cfa())
 #else
 #define KASAN_CALLER_FP() ((uintptr_t)__builtin_frame_address(0))
@@ -38,37 +40,31 @@
 
 /* --- States: state.c --- */
 
-/*
- * Two things can be off. The hooks are off for good if kasan=off came before kasan_init() or the CPU has no
- * memory tags: kasan_on() in <kasan/core.h>. Reporting is off before kasan_init(), and silent while
- * kasan=off holds.
- */
+/* Two things can be off. The hooks are off for good if kasan=off came before kasan_init(), or if the CPU has no memory
+ * tags (kasan_on() in <kasan/core.h>). Reporting is off before kasan_init(), and silent while kasan=off holds. */
 enum kasan_reporting {
 	KASAN_NOT_YET, /* before kasan_init() */
-	/* A reset handler may call memcpy() before .bss is cleared, so whatever RAM holds must not look like these.
-	 * A compare instruction of each architecture can hold them. */
+	/* A reset handler may call memcpy() before .bss is cleared, so RAM must not hold these values by accident. Each
+	 * fits the immediate operand of a compare instruction. */
 	KASAN_LIVE = 0x00a50000,
 	KASAN_SILENT = 0x00c30000, /* kasan=off, or the hooks are off */
 };
 extern unsigned int kasan_reporting;
 
-/** kasan_starts_again() - is the state above that of a run before a warm reset, which left RAM as it was? True once
- *  .data has been loaded anew, and for the copy [@dst, @dst + @n) from @src that loads it; the state is then
- *  KASAN_NOT_YET. @src NULL: memory is filled. */
+/** kasan_starts_again() - is the state above left over from before a warm reset that did not clear RAM? True once .data
+ *  has been loaded anew, and for the copy [@dst, @dst + @n) from @src that loads it; the state then becomes
+ *  KASAN_NOT_YET. @src is NULL if memory is filled. */
 bool kasan_starts_again(const void *dst, const void *src, size_t n);
 
-/*
- * Clear a variable of the runtime's own, and copy one. Not by = {0}, = {.member = value} and *to = *from: for more than some
- * words the compilers call memset() and memcpy() for these, which are the checked ones. On a stack whose shadow a bug has
- * poisoned that check would report, and the report clear the same variable. The suite freestanding-calls finds each
- * place.
- */
+/* Clear or copy a variable of the runtime. With = {0} or *to = *from the compilers may call memset() or memcpy(), which
+ * are the checked ones. If a bug has poisoned the stack's shadow, that check would report, and the report would clear
+ * the same variable. The suite freestanding-calls finds such places. */
 #define kasan_clear(variable) ((void)__memset((variable), 0, sizeof(*(variable))))
 #define kasan_copy(to, from) \
 	((void)sizeof(*(to) = *(from)), (void)__memcpy((to), (from), sizeof(*(to))))
 
-/** kasan_clear_task() - kasan_clear() on hot paths: some stores, which no compiler makes a call of. */
-static inline __attribute__((always_inline)) void kasan_clear_task(struct kasan_port_task *task)
+/** kasan_clear_task() - kasan_clear() for hot paths: single stores that no compiler turns into a call. */
+static kasan_always_inline void kasan_clear_task(struct kasan_port_task *task)
 {
 	volatile struct kasan_port_task *const words = task;
 
@@ -86,26 +82,24 @@ static inline bool kasan_live(void)
 	return __atomic_load_n(&kasan_reporting, __ATOMIC_RELAXED) == KASAN_LIVE;
 }
 
-/** kasan_silent() - is it useless to record anything now? Not before kasan_init(): a later report may need it. */
+/** kasan_silent() - true if nothing needs to be recorded. False before kasan_init(), because a later report may need
+ *  it. */
 static inline bool kasan_silent(void)
 {
 	return kasan_unlikely(__atomic_load_n(&kasan_reporting, __ATOMIC_RELAXED) == KASAN_SILENT);
 }
 
-/** kasan_set_reporting() - enter the state @reporting. */
 void kasan_set_reporting(enum kasan_reporting reporting);
 
-/*
- * kasan_slab_flags - why the hooks of slab objects have more to do, or less, than to set tags. One word, because
- * every allocation and every free asks; 0 is the production case of the tag modes.
- */
+/* kasan_slab_flags - why the hooks of slab objects do more, or less, than set tags. It is one word because every
+ * allocation and every free reads it; 0 is the production case of the tag modes. */
 #define KASAN_SLAB_OFF	  1U /* kasan_on() is false */
 #define KASAN_SLAB_TRACES 2U /* kasan.stacktrace= is not off */
 #define KASAN_SLAB_SLOW \
 	4U /* an option wants the general functions for every object: kasan.tag_policy=random */
 extern unsigned int kasan_slab_flags;
 
-/** kasan_slab_set_flag() - set or clear one of the flags. When options are set, not on hot paths. */
+/** kasan_slab_set_flag() - set or clear one of the flags, when options are set. */
 void kasan_slab_set_flag(unsigned int flag, bool on);
 
 /** kasan_set_hooks_off() - set kasan_hooks_off and its flag. Before kasan_init(). */
@@ -113,8 +107,9 @@ void kasan_set_hooks_off(bool off);
 
 /* --- Granules --- */
 
-/** kasan_whole_granules() - poison takes whole granules: leave out what [*@addr, *@addr + *@size) has of others at both
- *  ends. Return: false if nothing is left. Not by the end, which is 0 for the last granule of the address space. */
+/** kasan_whole_granules() - shrink [*@addr, *@addr + *@size) to whole granules, because poison must not touch the
+ *  others. Return: false if nothing is left. It does not compute the end, which is 0 for the last granule of the
+ *  address space. */
 static inline bool kasan_whole_granules(uintptr_t *addr, size_t *size)
 {
 	const uintptr_t start = (*addr + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK;
@@ -129,13 +124,12 @@ static inline bool kasan_whole_granules(uintptr_t *addr, size_t *size)
 
 /* --- Checks --- */
 
-/** kasan_find_bad() - is some byte of the range inaccessible? @bad: filled with the first such address, without a
- *  tag, if the answer is true. @size > 0 and no wrap-around. Each kind of state has its own: shadow_check.c,
- *  compact.c, tags_check.c. */
+/** kasan_find_bad() - is some byte of the range inaccessible? @bad: if so, filled with the first such address, without
+ *  a tag. @size > 0, and the range does not wrap around. Implemented in shadow_check.c, compact.c and tags_check.c. */
 bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad);
 
-/** kasan_first_bad() - Return: the first inaccessible byte's address in the range, 0 if all of it is
- *  accessible. @size > 0 and no wrap-around. */
+/** kasan_first_bad() - Return: the address of the first inaccessible byte in the range, 0 if there is none. The range
+ *  does not wrap around. */
 static inline uintptr_t kasan_first_bad(uintptr_t addr, size_t size)
 {
 	uintptr_t bad;
@@ -143,8 +137,16 @@ static inline uintptr_t kasan_first_bad(uintptr_t addr, size_t size)
 	return size && kasan_find_bad(addr, size, &bad) ? bad : 0;
 }
 
-/* shadow/probe.c: address that kasan_check_offset() is about to touch, 0 if none. A check that finds it
- * bad clears it, before anything is reported. */
+/* probe.c: the address that kasan_check_offset() is about to touch, 0 if none. A check that finds it bad clears it
+ * instead of reporting. */
 extern uintptr_t kasan_probe_addr;
+
+/** kasan_complain() - message.c: the sentences that refuse wrong numbers at boot and name the right ones
+ *
+ * Return: "<before><a><middle><b><after>" with both numbers in hex, in a static buffer that the next call overwrites. It
+ * uses no printf, so that it works before anything else does.
+ */
+const char *kasan_complain(const char *before, uintptr_t a, const char *middle, uintptr_t b,
+			   const char *after);
 
 #endif /* KASAN_BASE_H */

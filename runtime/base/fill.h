@@ -1,32 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * fill.h - fills bytes by words: shadow, and memory.
- */
+/* fill.h - fills shadow and memory word by word. */
 #ifndef KASAN_FILL_H
 #define KASAN_FILL_H
 
 #include "base.h"
 
-/* Bytes are read and written in units that are neither aligned nor of their declared type. */
+/* Words at any address, in memory that has another declared type. */
 typedef uint16_t __attribute__((aligned(1), may_alias)) kasan_u16_any;
 typedef uint32_t __attribute__((aligned(1), may_alias)) kasan_u32_any;
 typedef uint64_t __attribute__((aligned(1), may_alias)) kasan_u64_any;
 
-/** kasan_fill() - write @count bytes at @at, and no other byte: a neighbouring granule's shadow may be changing on
- *  another CPU. */
+/** kasan_fill() - write @count bytes at @at, and no others: another CPU may be changing a neighbouring granule's
+ *  shadow. */
 void kasan_fill(uint8_t *at, uint8_t value, size_t count);
 
-/* Hides a loop's pointer, so that no compiler takes the loop for a memset() and calls that. */
+/* Hides a loop's pointer so that no compiler turns the loop into a call of memset(). */
 #define kasan_opaque(pointer) __asm__("" : "+r"(pointer))
 
 /**
- * kasan_fill_inline() - kasan_fill() for the hooks of slab objects, which call nothing else and so have no
- * registers to save. The counts of small objects come first.
- *
- * Stores that may overlap cover all counts between one and two times their width, and touch nothing outside.
+ * kasan_fill_inline() - kasan_fill() for hooks of slab objects, which call nothing else and so have no registers to
+ * save. The counts of small objects come first. Two stores that may overlap cover every count from one to two times
+ * their width.
  */
-static inline __attribute__((always_inline)) void kasan_fill_inline(uint8_t *at, uint8_t value,
-								    size_t count)
+static kasan_always_inline void kasan_fill_inline(uint8_t *at, uint8_t value, size_t count)
 {
 	const uint64_t word = value * 0x0101010101010101ULL;
 	uint8_t *const end = at + count;
@@ -36,9 +32,9 @@ static inline __attribute__((always_inline)) void kasan_fill_inline(uint8_t *at,
 		*(kasan_u64_any *)at = word;
 		*(kasan_u64_any *)(end - 8) = word;
 	} else if (count > 16) {
-		/* Up to and including the last full 64 bytes: the rest may be 0, and is then written twice. */
-		/* Distances, because there is memory at address 0, and at the top: @last may lie below the one, and @at end
-		 * above the other. */
+		/* Ends with the last full 64 bytes. If nothing is left over, the code below writes some bytes twice. */
+		/* Compares distances, because memory may lie at address 0 or at the top: @last may wrap below 0, and
+		 * @at past the top. */
 		for (uint8_t *const last = end - 64;
 		     (intptr_t)((uintptr_t)last - (uintptr_t)at) >= 0; at += 64) {
 #pragma GCC unroll 8
@@ -53,7 +49,7 @@ static inline __attribute__((always_inline)) void kasan_fill_inline(uint8_t *at,
 		} else if (end - at > 16) {
 			((kasan_u64_any *)at)[0] = ((kasan_u64_any *)at)[1] = word;
 		}
-		/* At most 16 bytes are left by now, and there were more than 16. */
+		/* At most 16 bytes are left, and there were more than 16 to begin with. */
 		((kasan_u64_any *)end)[-2] = ((kasan_u64_any *)end)[-1] = word;
 	} else if (count >= 4) {
 		*(kasan_u32_any *)at = (uint32_t)word;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format.c - lines of text: a printf of the runtime's own, bounded, without a libc and without allocating memory.
+ * format.c - a bounded printf for lines of text, without a C library and without allocating memory.
  *
- * The system's printf cannot be used here: it may be instrumented, take locks, or be broken itself. In
- * addition to the usual conversions there are %p, an address as 16 hex digits (8 on 32-bit systems) without
- * 0x; %pS, a code address as name+0xoffset/0xsize; and %pB, the same for a return address, which is looked
- * up one byte before because a call may be the last instruction of its function. An address without a name
- * prints as 0x and its digits.
+ * The system's printf cannot be used: it may be instrumented, take locks, or be broken itself. Beyond the usual
+ * conversions, %p prints an address as 16 hex digits (8 on 32-bit systems) without 0x. %pS prints a code address as
+ * name+0xoffset/0xsize, and %pB a return address, which is looked up one byte earlier because a call may be the last
+ * instruction of its function. An address without a name prints as 0x and its digits.
  */
 #include "format.h"
 
@@ -22,7 +21,7 @@ struct spec {
 
 static void put(struct kasan_line *line, char c)
 {
-	/* A task's name that a bug has overwritten must neither end the line nor steer a terminal. */
+	/* A task's name that a bug has overwritten must not end the line or control a terminal. */
 	if (line->length < LINE_MAX)
 		line->text[line->length++] = c >= ' ' && c <= '~' ? c : '?';
 }
@@ -87,7 +86,7 @@ static void put_symbol(struct kasan_line *line, uintptr_t pc, bool is_return)
 	}
 }
 
-/* %p and its kinds; @fmt points behind the p. Return: where the format goes on. */
+/* Handles %p, %pS and %pB. @fmt: after the p. Return: where the format continues. */
 static const char *put_pointer(struct kasan_line *line, const char *fmt, const void *pointer)
 {
 	static const struct spec address = {.zero = true, .width = ADDR_DIGITS};
@@ -108,7 +107,7 @@ static const char *parse_number(const char *fmt, unsigned int *number)
 	return fmt;
 }
 
-/* One conversion; @fmt points behind the %. */
+/* Handles one conversion. @fmt: after the %. */
 static const char *convert(struct kasan_line *line, const char *fmt, va_list *args)
 {
 	bool is_long = false;
@@ -130,7 +129,7 @@ static const char *convert(struct kasan_line *line, const char *fmt, va_list *ar
 		fmt = parse_number(fmt + 1, &spec.precision);
 	}
 	if (*fmt == 'l' || *fmt == 'z') {
-		/* Where int is as large, one way to fetch the argument is enough. */
+		/* Where long is no larger than int, one va_arg() is enough. */
 		is_long = sizeof(long) != sizeof(int);
 		fmt++;
 	}
@@ -162,7 +161,7 @@ static const char *convert(struct kasan_line *line, const char *fmt, va_list *ar
 	case '\0':
 		return fmt;
 	default:
-		/* Print an unknown conversion as it is; its argument is not consumed. */
+		/* Print an unknown conversion as it stands, without consuming its argument. */
 		put(line, '%');
 		put(line, *fmt);
 		break;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * format.h - lines of text, put together from pieces.
- */
+/* format.h - builds lines of text. */
 #ifndef KASAN_FORMAT_H
 #define KASAN_FORMAT_H
 
@@ -9,14 +7,14 @@
 
 #include "base.h"
 
-/** struct kasan_line - zeroed: empty. A line that is too long is cut. */
+/** struct kasan_line - a line; too long a one is cut. All zero: empty. */
 struct kasan_line {
 	size_t length;
 	char text[256];
 };
 
-/** kasan_line_add() - append; format.c says what @fmt may have. kasan_line_add_list(): @args by its address. On arm64 a
- *  va_list is 32 bytes, for whose copy GCC calls memcpy(). */
+/** kasan_line_add() - append; format.c lists the conversions. kasan_line_add_list() takes @args by address, because GCC
+ *  on arm64 calls memcpy() to copy a va_list. */
 void kasan_line_add(struct kasan_line *line, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void kasan_line_add_list(struct kasan_line *line, const char *fmt, va_list *args);

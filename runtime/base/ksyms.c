@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * ksyms.c - kasan_port_symbol() for systems that have no symbol table of their own: it looks in the one that
- * `./redzone ksyms` made for the image. Without one it finds nothing.
- */
+/* ksyms.c - kasan_port_symbol() for systems without a symbol table of their own: it searches the table that `./redzone
+ * ksyms` made for the image. Without one it finds nothing. */
 #include "base.h"
 
-/* An empty table, until the one of a generated file is linked in. */
+/* Empty, until a generated file with the table is linked in. */
 KASAN_WEAK const struct kasan_ksyms kasan_ksyms = {0, 0, NULL, NULL, NULL};
 
 KASAN_WEAK bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct kasan_symbol *sym)
 {
-	/* Read from memory: a compiler that sees the empty table must not take it for the only one. */
+	/* Read from memory, so that a compiler that sees this empty table does not assume it is the only one. */
 	const struct kasan_ksyms *const table = &kasan_ksyms;
 	uintptr_t low = 0, high = *(const volatile uintptr_t *)&table->count;
 	const char *name;
 	size_t i;
 
-	/* The entry after the last function has no name, so there is always a next one. */
+	/* The entry after the last function has no name, so every function has a next entry. */
 	if (high < 2 || pc < table->base || pc - table->base >= table->starts[high - 1])
 		return false;
 	while (high - low > 1) {

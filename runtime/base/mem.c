@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mem.c - kasan_fill(), and __memcpy(), __memmove(), __memset(): memory primitives without checks, in portable C.
+ * mem.c - memory primitives without checks in portable C: kasan_fill(), __memcpy(), __memmove(), __memset().
  *
- * Weak, but for the first: a system that has faster ones in assembly gives them the same names. The functions in
- * abi/asan_mem.c check and then come here, so nothing here may be compiled into a call of memcpy()
- * or memset(): each loop hides its pointers from the compiler's idiom recognition.
+ * All but the first are weak, so that a system can supply faster ones in assembly. The checked functions in abi/ call
+ * these. No loop here may be compiled into a call of memcpy() or memset(), so each hides its pointers from the
+ * compiler.
  */
 #include "fill.h"
 
-/* One step of a copy is a word of any alignment: the compiler knows whether the target can do that in one
- * load, and uses byte loads if not. */
+/* A copy moves words of any alignment; for targets that cannot load those, the compiler uses bytes. */
 #define WORD sizeof(kasan_u64_any)
 
 static inline void copy_word(uint8_t *dst, const uint8_t *src)
@@ -44,29 +43,30 @@ KASAN_WEAK void *__memcpy(void *dst, const void *src, size_t n)
 	return dst;
 }
 
+/* All are loaded before one is stored, because the two may overlap. */
+static kasan_always_inline void move_4_words(uint8_t *dst, const uint8_t *src)
+{
+	const uint64_t a = ((const kasan_u64_any *)src)[0], b = ((const kasan_u64_any *)src)[1];
+	const uint64_t c = ((const kasan_u64_any *)src)[2], d = ((const kasan_u64_any *)src)[3];
+
+	((kasan_u64_any *)dst)[0] = a;
+	((kasan_u64_any *)dst)[1] = b;
+	((kasan_u64_any *)dst)[2] = c;
+	((kasan_u64_any *)dst)[3] = d;
+}
+
 KASAN_WEAK void *__memmove(void *dst, const void *src, size_t n)
 {
 	uint8_t *d = (uint8_t *)dst + n;
 	const uint8_t *s = (const uint8_t *)src + n;
-	uint64_t a, b, c, e;
 
-	/*
-	 * Going up is right unless the destination starts inside the source. Even then __memcpy()
-	 * cannot be used for it: it stores a word before it has loaded the next, which an overlap
-	 * of less than the four words of one step would spoil, and the port's own version may do anything.
-	 */
+	/* Copy upwards unless the destination starts inside the source. __memcpy() does not work even then: it stores a
+	 * word before it loads the next, and the port's own version may do anything. */
 	if ((uintptr_t)dst - (uintptr_t)src >= n) {
 		d = dst;
 		s = src;
 		for (; n >= 4 * WORD; n -= 4 * WORD) {
-			a = ((const kasan_u64_any *)s)[0];
-			b = ((const kasan_u64_any *)s)[1];
-			c = ((const kasan_u64_any *)s)[2];
-			e = ((const kasan_u64_any *)s)[3];
-			((kasan_u64_any *)d)[0] = a;
-			((kasan_u64_any *)d)[1] = b;
-			((kasan_u64_any *)d)[2] = c;
-			((kasan_u64_any *)d)[3] = e;
+			move_4_words(d, s);
 			d += 4 * WORD;
 			s += 4 * WORD;
 			kasan_opaque(d);
@@ -80,14 +80,7 @@ KASAN_WEAK void *__memmove(void *dst, const void *src, size_t n)
 	for (; n >= 4 * WORD; n -= 4 * WORD) {
 		d -= 4 * WORD;
 		s -= 4 * WORD;
-		a = ((const kasan_u64_any *)s)[0];
-		b = ((const kasan_u64_any *)s)[1];
-		c = ((const kasan_u64_any *)s)[2];
-		e = ((const kasan_u64_any *)s)[3];
-		((kasan_u64_any *)d)[0] = a;
-		((kasan_u64_any *)d)[1] = b;
-		((kasan_u64_any *)d)[2] = c;
-		((kasan_u64_any *)d)[3] = e;
+		move_4_words(d, s);
 		kasan_opaque(d);
 	}
 	for (; n; n--) {
@@ -103,7 +96,7 @@ void kasan_fill(uint8_t *at, uint8_t value, size_t count)
 	kasan_fill_inline(at, value, count);
 }
 #else
-/* Short, because flash is, and a small CPU has neither the registers nor the bandwidth for more at a time. */
+/* Short, to save flash. A small CPU has neither the registers nor the bandwidth for larger steps. */
 void kasan_fill(uint8_t *at, uint8_t value, size_t count)
 {
 	const uint32_t word = value * 0x01010101U;
@@ -114,7 +107,8 @@ void kasan_fill(uint8_t *at, uint8_t value, size_t count)
 			at[count] = value;
 		return;
 	}
-	/* The last four bytes twice, if need be: no odd ends. @last is asked first, because what comes after it may be address 0. */
+	/* The last four bytes may be written twice, which saves the code for odd ends. @last is tested first, because
+	 * address 0 may come after it. */
 	while (at < last) {
 		*(kasan_u32_any *)at = word;
 		at += 4;
@@ -126,7 +120,6 @@ void kasan_fill(uint8_t *at, uint8_t value, size_t count)
 
 KASAN_WEAK void *__memset(void *dst, int c, size_t n)
 {
-	/* It stores words, overlapping at the ends. */
 	kasan_fill(dst, (uint8_t)c, n);
 	return dst;
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * message.c - builds the sentences of message.h. No printf here: the runtime may be the first code
- * that runs.
- */
-#include "message.h"
+/* message.c - kasan_complain(), which may run before any other code. */
+#include "base.h"
 
 static char message[256];
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * state.c - the two states of the runtime, see base.h.
- */
+/* state.c - the two states of the runtime, see base.h. */
 #include "base.h"
 
 bool kasan_hooks_off;
@@ -22,7 +20,8 @@ void kasan_set_hooks_off(bool off)
 	kasan_slab_set_flag(KASAN_SLAB_OFF, off);
 }
 
-/* In .data: FRESH from the image until the state is first set. So a running system never has the value FRESH here. */
+/* In .data. The image holds FRESH; the first change of the state overwrites it, so a running system never has it
+ * here. */
 #define FRESH	0x46726573U
 #define STARTED 0x53746172U
 static volatile unsigned int image_mark = FRESH;
@@ -32,7 +31,7 @@ bool kasan_starts_again(const void *dst, const void *src, size_t n)
 	const uintptr_t before = (uintptr_t)&image_mark - (uintptr_t)dst;
 	unsigned int loaded = image_mark;
 
-	/* The copy of .data: its source has the mark at the same place, with the value of the image. */
+	/* If this is the copy that loads .data, its source holds the image's mark at the same place. */
 	if (loaded != FRESH && src && n >= sizeof(loaded) && before <= n - sizeof(loaded) &&
 	    kasan_port_readable((const char *)src + before, sizeof(loaded)))
 		__memcpy(&loaded, (const char *)src + before, sizeof(loaded));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * up.h - the calls that go up. All others go down (base.h); the suite freestanding looks at the objects.
+ * up.h - the calls that go up. All others go down (base.h), which the suite freestanding checks in the objects.
  *
  * Code that finds a bug, or has something to say, lies below the code that prints it.
  */
@@ -14,24 +14,24 @@
 /** kasan_report_bad_free() - @type: "double-free" or "invalid-free". */
 bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uintptr_t fp);
 
-/** kasan_report_slack() - report @slack: bytes past an object's end that were overwritten some time ago. @tag: of
+/** kasan_report_slack() - report @slack: bytes past the end of an object that were overwritten some time ago. @tag: of
  *  the object's pointer. */
 struct kasan_slack;
 bool kasan_report_slack(const struct kasan_slack *slack, uint8_t tag, uintptr_t ip, uintptr_t fp);
 
-/** kasan_wait_for_report() - wait until a report that another CPU is printing is done: it may have pointers
- *  to an entry that the caller has taken out of a registry. The wait is bounded, see lock_reports(). */
+/** kasan_wait_for_report() - wait for a report that another CPU is printing: it may point to an entry that the caller
+ *  has removed from a registry. The wait is bounded, see lock_reports(). */
 void kasan_wait_for_report(void);
 
-/** kasan_notice() - print one line that is not a report, from any hook, with no lock held. Prints the
- *  reports that came to wait meanwhile and, like a report, may not return. Return: false if a report is
- *  being printed; then nothing was printed. */
+/** kasan_notice() - print one line that is not a report, from any hook, with no lock held. Also prints the reports that
+ *  came to wait meanwhile, and like a report may not return. Return: false if nothing was printed because a report is
+ *  being printed. */
 bool kasan_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* --- From shadow/ to alloc/ --- */
 
-/** kasan_last_bytes() - if @granule is the last one of a live object, the accessible bytes of it, 1 to 7; else 0. The
- *  object's header has them: a compact shadow has not. */
+/** kasan_last_bytes() - Return: if @granule is the last one of a live object, how many of its bytes are accessible, 1
+ *  to 7; else 0. The object's header knows; a compact shadow does not. */
 unsigned int kasan_last_bytes(uintptr_t granule);
 
 #endif /* KASAN_UP_H */

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * capture.c - copies what may have changed a moment later: the task, the trace, the state of memory.
- */
+/* capture.c - copies what may change a moment later: the task, the trace, the state of memory. */
 #include "captured.h"
 
 #include "../track/exidx.h"
 
-/* In pages, more than any stack has: the search for its ends stops there. */
+/* More pages than any stack has. The search for a stack's ends stops there. */
 #define STACK_PAGES 4096U
 
-/* Return: the last page on the way from @page to @end, in steps of @step bytes, up to which all can be read. */
+/* Return: the last page on the way from @page to @end, in steps of @step bytes, up to which all memory can be read. */
 static uintptr_t readable_to(uintptr_t page, uintptr_t end, uintptr_t step)
 {
 	unsigned int n;
@@ -41,7 +39,7 @@ void kasan_clip_stack(struct kasan_port_task *task, uintptr_t sp, uintptr_t fp)
 		task->stack_end = high + page;
 }
 
-/* A call of what is no code: the function that made it has only left its return address in a register. */
+/* Something that is not code was called: the caller has only left its return address in a register. */
 static size_t walk_from_caller(struct kasan_report *report, const struct kasan_regs *regs)
 {
 	if (!KASAN_ARCH_HAS_LR || !kasan_port_is_code(regs->lr) || !kasan_arch_is_return(regs->lr))
@@ -64,7 +62,7 @@ static void capture_trace(struct kasan_report *report, const struct kasan_bug *b
 		report->depth =
 			kasan_stack_walk_fault(&report->task, is_code ? report->ip : 0, report->fp,
 					       report->pcs, CONFIG_KASAN_STACK_DEPTH);
-	/* The bug's own place is no code, or is not known: the reader looks for the function that led there. */
+	/* The bug's own place is not code, or not known, so the reader looks for the function that led there. */
 	if (bug->regs && !is_code && report->depth) {
 		report->ip = report->pcs[0];
 		report->at_pc = false;
@@ -79,7 +77,7 @@ static void capture_task(struct kasan_report *report, const struct kasan_bug *bu
 	capture_trace(report, bug);
 }
 
-/* The system says so, or the stack pointer is below the stack: then whatever was found follows from that. */
+/* The system says so, or the stack pointer is below the stack. Then the overflow explains whatever was found. */
 static void capture_overflow(struct kasan_report *report, const struct kasan_bug *bug)
 {
 	const struct kasan_port_task *owner = bug->owner;
@@ -105,7 +103,7 @@ static void capture_first_bad(struct kasan_report *report)
 	uintptr_t bad = 0;
 
 	report->has_shadow = kasan_has_shadow(report->addr);
-	/* Only the start of a wrapped range has a meaning. */
+	/* Only the start of a wrapped range means anything. */
 	if (report->addr + size < report->addr || size > (size_t)PTRDIFF_MAX)
 		size = 0;
 	if (report->has_shadow && !report->is_free)
@@ -119,14 +117,13 @@ static void capture_shadow(struct kasan_report *report)
 	uintptr_t addr;
 	unsigned int i, j;
 
-	/* The first bad byte may lie behind the last that has shadow, where the range leads out of
-	 * it. */
+	/* The first bad byte may lie after the last one with shadow, if the range leaves it. */
 	(void)kasan_memory_state((const void *)report->first_bad, &report->bad_shadow);
 	addr = (report->first_bad & ~(row - 1)) - KASAN_REPORT_ROWS / 2 * row;
 	report->rows_base = addr;
 	for (i = 0; i < KASAN_REPORT_ROWS; i++, addr += row) {
-		/* Windows and address spaces end at granules, perhaps not at rows: all of it or
-		 * nothing. */
+		/* Windows and address spaces end at granules, but perhaps not at rows. A row is printed whole or not at
+		 * all. */
 		report->row_valid[i] = true;
 		for (j = 0; j < KASAN_REPORT_ROW_SIZE; j++) {
 			if (!kasan_memory_state((const void *)(addr + j * KASAN_GRANULE_SIZE),

@@ -2,18 +2,20 @@
 /*
  * captured.h - one report on its way from capture to text.
  *
- * report.c fills struct kasan_report in phases and passes it on; each group of members names the file that
- * fills it. Everything that may change or be overwritten while the report is printed is copied first.
+ * report.c fills struct kasan_report in phases; each group of members names the file that fills it. Everything that may
+ * change while the report is printed is copied first.
  */
 #ifndef KASAN_CAPTURED_H
 #define KASAN_CAPTURED_H
 
 #include "check.h"
-#include "notice.h"
 
 #include "../alloc/globals.h"
 #include "../alloc/hw_slack.h"
 #include "../alloc/meta.h"
+#include "../base/format.h"
+#include "../base/lock.h"
+#include "../base/up.h"
 #include "../track/track.h"
 
 /* The bad access and its callers, which identify a place that was reported before. */
@@ -22,7 +24,7 @@
 #define KASAN_REPORT_ROWS     5
 #define KASAN_REPORT_ROW_SIZE 16 /* granules */
 
-/* A report's certainty about an object's state. */
+/* What a report knows about an object's state. */
 enum kasan_owner_state {
 	KASAN_OWNER_UNKNOWN, /* metadata overwritten */
 	KASAN_OWNER_NEVER,   /* the slot was never allocated */
@@ -31,14 +33,14 @@ enum kasan_owner_state {
 };
 
 /**
- * struct kasan_owner - the heap object that an address belongs to, in terms all kinds share
+ * struct kasan_owner - the heap object that an address belongs to, in terms that all kinds share
  * @kind: KASAN_OBJECT_NONE if there is none.
  * @start, @size: the bytes asked for.
  * @cache_size: its size for the allocator.
  * @slot_size: SLAB: distance to the next object; else 0.
- * @corrupt: its metadata was overwritten: @size comes from the shadow, tracks are left out.
+ * @corrupt: its metadata was overwritten: @size comes from the shadow, and tracks are left out.
  * @name: of cache or heap, checked and copied.
- * @has_alloc, @has_free: @alloc, @free hold believable tracks.
+ * @has_alloc, @has_free: @alloc, @free hold credible tracks.
  */
 struct kasan_owner {
 	enum kasan_object_kind kind;
@@ -56,7 +58,7 @@ struct kasan_owner {
 
 /**
  * struct kasan_frame - the stack frame that an address lies in
- * @base: lowest address of its instrumented part, the offset's origin.
+ * @base: lowest address of its instrumented part, where offsets start.
  * @function: code address in its function.
  * @descr: the compiler's description, "n off size namelen name ...", readable up to its NUL.
  */
@@ -72,7 +74,7 @@ struct kasan_frame {
 
 /**
  * struct kasan_tagged_frame - the frame that an address on a stack with tagged variables lies in
- * @fp: its record; 0: not found. @pc: code address in its function. @is_return: @pc is behind a call.
+ * @fp: its record; 0: not found. @pc: code address in its function. @is_return: @pc comes after a call.
  * @is_dead: the address lies below the stack pointer, so its frame is gone.
  * @low, @high: the nearest memory with the pointer's tag, in whole granules; 0: there is none.
  */
@@ -82,7 +84,6 @@ struct kasan_tagged_frame {
 	uintptr_t low, high;
 };
 
-/* What kind of bug it is. */
 #define KASAN_HOW_WRITE	  1U
 #define KASAN_HOW_FREE	  2U
 #define KASAN_HOW_FAULT	  4U
@@ -91,13 +92,13 @@ struct kasan_tagged_frame {
 #define KASAN_HOW_UNCLEAR 32U
 
 /**
- * struct kasan_bug - the facts of a bug, as in the members of struct kasan_report
+ * struct kasan_bug - the facts of a bug, as in struct kasan_report
  * @how: KASAN_HOW_*.
  * @slack: copied into the report; NULL: none.
- * @regs: registers of the interrupted code, where @ip comes from; NULL: it was not interrupted, or they are not known.
- * @owner: the task whose stack has overflowed; NULL: that is not what was found.
- * @sp: report.c: stack pointer of the context that found it; 0: not known.
- * @task: report.c: that context's task, as the port says.
+ * @regs: registers of the interrupted code, where @ip comes from; NULL: not interrupted, or not known.
+ * @owner: the task whose stack has overflowed, if that was found.
+ * @sp: from report.c: stack pointer of the context that found it; 0: not known.
+ * @task: from report.c: that context's task, as the port describes it.
  */
 struct kasan_bug {
 	const char *type;
@@ -177,13 +178,24 @@ struct kasan_report {
 #define KASAN_IS_ASYNC(report) ((void)(report), false)
 #endif
 
+/* --- notice.c --- */
+
+/* Held by a context that prints. First in the order of locks, see lock.h. */
+extern struct kasan_lock kasan_report_lock;
+
+/** kasan_line_print() - print @line through the port. */
+void kasan_line_print(struct kasan_line *line);
+
+/** kasan_lines_printed() - Return: how many lines were printed, to see whether the port printed any. */
+unsigned long kasan_lines_printed(void);
+
 /* --- lifecycle.c --- */
 
 /** kasan_may_report() - is reporting on, and not switched off here? Interrupts are off. */
 bool kasan_may_report(void);
 
-/** kasan_take_shot() - Return: true if this is the first report, multi-shot is on, or a panic
- * follows by kasan.fault=panic_on_write. @is_write: bad write or free. */
+/** kasan_take_shot() - Return: true if this is the first report, multi-shot is on, or kasan.fault=panic_on_write makes
+ *  a panic follow. @is_write: bad write or free. */
 bool kasan_take_shot(bool is_write);
 
 /* --- capture.c --- */
@@ -191,42 +203,42 @@ bool kasan_take_shot(bool is_write);
 /** kasan_capture() - fill @report with what may change. Interrupts are off. */
 void kasan_capture(struct kasan_report *report, const struct kasan_bug *bug);
 
-/** kasan_capture_short() - the same for a short report, with its type: no trace, and no other memory than that of the
- *  access. */
+/** kasan_capture_short() - the same for a short report, with its type: no trace, and no memory but that of the access.
+ *  */
 void kasan_capture_short(struct kasan_report *report, const struct kasan_bug *bug);
 
-/** kasan_clip_stack() - leave of the bounds of @task's stack the readable part around a place that certainly is in it,
- *  because the bounds may be garbage, and frames are read anywhere inside. @sp, @fp: of the context that found the bug. */
+/** kasan_clip_stack() - reduce the bounds of @task's stack to the readable part around a place that is certainly in it.
+ *  The bounds may be garbage, and frames are read anywhere inside. @sp, @fp: of the context that found the bug. */
 void kasan_clip_stack(struct kasan_port_task *task, uintptr_t sp, uintptr_t fp);
 
 /* --- own_stack.c --- */
 
-/** enum kasan_room - how much of the stack is left for a report. */
+/** enum kasan_room - how much of the stack is left for a report */
 enum kasan_room {
 	KASAN_ROOM_WHOLE,
 	KASAN_ROOM_SHORT, /* for a few lines */
 	KASAN_ROOM_NONE,
 };
 
-/** kasan_room_here() - may a report run on the stack that the CPU is on, or has it a stack of its own? @task: running.
- *  @left: filled with the bytes that are left, if that is not KASAN_ROOM_WHOLE. Interrupts are off. */
+/** kasan_room_here() - can a report run on the stack that the CPU is on, or does it have its own? @task: the running
+ *  one. @left: filled with the bytes left, unless KASAN_ROOM_WHOLE. Interrupts are off. */
 enum kasan_room kasan_room_here(const struct kasan_port_task *task, size_t *left);
 
-/** kasan_on_own_stack() - call @function on the stack for reports if there is one that is free, else here. Interrupts are
- *  off. */
+/** kasan_on_own_stack() - call @function on the stack for reports if there is one and it is free, else here. Interrupts
+ *  are off. */
 void kasan_on_own_stack(void (*function)(void *argument), void *argument);
 
-/** kasan_own_stack_broken() - was more pushed onto the stack for reports than it holds? Says so once. */
+/** kasan_own_stack_broken() - did the stack for reports overflow? True once. */
 bool kasan_own_stack_broken(void);
 
 /* --- repeat.c --- */
 
-/** kasan_count_repeats() - count a report of the place of @report. The type is known, and the report lock
- *  is held. Return: reports of this place so far, with this one; 1 if it is new or was forgotten. */
+/** kasan_count_repeats() - count a report of @report's place. The type is known, and the report lock is held. Return:
+ *  reports of this place so far, with this one; 1 if it is new or was forgotten. */
 unsigned long kasan_count_repeats(const struct kasan_report *report);
 
-/** kasan_is_place() - is entry @i of the trace @pcs an instruction itself, and not what follows a call?
- *  @first_is_exact: for the first one. */
+/** kasan_is_place() - is entry @i of the trace @pcs an instruction itself, and not one after a call? @first_is_exact:
+ *  for the first entry. */
 static inline bool kasan_is_place(const uintptr_t *pcs, size_t i, bool first_is_exact)
 {
 	return i ? kasan_port_is_interrupted(pcs[i - 1]) : first_is_exact;
@@ -234,25 +246,20 @@ static inline bool kasan_is_place(const uintptr_t *pcs, size_t i, bool first_is_
 
 /* --- ignore.c --- */
 
-/** kasan_ignore_set() - replace the list of kasan.ignore=. @value: names separated by commas, a '*' at
- *  the end of one stands for any rest; "" for none. Return: false if it is not such a list; then the list
- *  stays as it was. */
+/** kasan_ignore_set() - replace the list of kasan.ignore=. @value: names separated by commas, each perhaps with a '*'
+ *  at its end for any rest; "" for none. Return: false if it is not such a list; the list is unchanged then. */
 bool kasan_ignore_set(const char *value);
 
-/** kasan_ignored() - is a function of the list in the call trace of this bug? Interrupts are off. */
+/** kasan_ignored() - is a function of the list in this bug's call trace? Interrupts are off. */
 #if CONFIG_KASAN_IGNORE
 bool kasan_ignored(const struct kasan_bug *bug);
 #else
-static inline bool kasan_ignored(const struct kasan_bug *bug)
-{
-	(void)bug;
-	return false;
-}
+#define kasan_ignored(bug) ((void)(bug), false)
 #endif
 
 /* --- options.c --- */
 
-/* What follows a report. */
+/* What happens after a report. */
 enum kasan_fault_mode {
 	KASAN_GO_ON,
 	KASAN_PANIC,
@@ -264,14 +271,14 @@ extern unsigned int kasan_opt_repeat_full; /* kasan.repeat=full */
 
 /* --- classify.c --- */
 
-/** kasan_classify() - name the bug, from address, size and shadow. Sets @report->type. */
+/** kasan_classify() - set @report->type from address, size and shadow. */
 void kasan_classify(struct kasan_report *report);
 
-/** kasan_classify_by_owner() - name the bug again, where the shadow did not help but an object was found. */
+/** kasan_classify_by_owner() - correct the type if the shadow did not help but an object was found. */
 void kasan_classify_by_owner(struct kasan_report *report);
 
-/** kasan_telling_shadow() - Generic mode. Return: the shadow that names the bug: of the first bad byte, or
- *  of the granule behind it if the first bytes of its own are accessible. */
+/** kasan_telling_shadow() - Generic mode. Return: the shadow byte that determines the type: that of the first bad byte,
+ *  or of the next granule if the first bytes of its own are accessible. */
 uint8_t kasan_telling_shadow(const struct kasan_report *report);
 
 /* --- describe.c, describe_stack.c --- */
@@ -279,8 +286,8 @@ uint8_t kasan_telling_shadow(const struct kasan_report *report);
 /** kasan_describe_object() - the part of kasan_describe() for heap objects. */
 void kasan_describe_object(struct kasan_report *report);
 
-/** kasan_copy_name() - fill @to, of @size bytes: @name if it can be read and is not empty, else
- *  @otherwise, a constant shorter than that. */
+/** kasan_copy_name() - fill @to, of @size bytes, with @name if it can be read and is not empty, else with @otherwise, a
+ *  shorter constant. */
 void kasan_copy_name(char *to, size_t size, const char *name, const char *otherwise);
 
 /** kasan_owner_name() - the same for @owner->name. */
@@ -296,62 +303,51 @@ void kasan_owner_large(struct kasan_owner *owner, const struct kasan_object *obj
 /** kasan_owner_heap() - fill @owner, which is zeroed, with the chunk of a simple heap. */
 void kasan_owner_heap(struct kasan_owner *owner, const struct kasan_heap_chunk *chunk);
 
-/** kasan_type_without_shadow() - Return: bug type of an address that has no owner. */
+/** kasan_type_without_shadow() - Return: the bug type of an address that has no owner. */
 const char *kasan_type_without_shadow(uintptr_t addr);
 
-/** kasan_size_is_absurd() - does @report's range wrap around, or is its size negative? Faults have sizes of
- *  single accesses, and an error code used as a pointer lies just below the wrap-around. */
+/** kasan_size_is_absurd() - does @report's range wrap around, or is its size negative? Never true for faults: they have
+ *  sizes of single accesses, and an error code used as a pointer lies just below the wrap-around. */
 bool kasan_size_is_absurd(const struct kasan_report *report);
 
-/** kasan_describe() - find the owner of @report->addr, all kinds. */
+/** kasan_describe() - find the owner of @report->addr, of any kind. */
 void kasan_describe(struct kasan_report *report);
 
-/* describe_frame.c: hardware tags, and the compiler tags stack variables. */
+/* hw_frame.c: hardware tags, if the compiler tags stack variables. */
 #ifdef KASAN_TAGGED_FRAMES
-/** kasan_capture_frame() - fill @report->tagged, if the address lies on the stack that the CPU is on. */
+/** kasan_capture_frame() - fill @report->tagged if the address lies on the stack that the CPU is on. */
 void kasan_capture_frame(struct kasan_report *report);
 
-/** kasan_has_tagged_frame() - Return: did that say where the address lies? */
+/** kasan_has_tagged_frame() - Return: did that find where the address lies? */
 bool kasan_has_tagged_frame(const struct kasan_report *report);
 
-/** kasan_print_tagged_frame() - print it, behind the line that names the stack. */
+/** kasan_print_tagged_frame() - print it, after the line that names the stack. */
 void kasan_print_tagged_frame(const struct kasan_report *report);
 #else
-static inline void kasan_capture_frame(struct kasan_report *report)
-{
-	(void)report;
-}
-static inline bool kasan_has_tagged_frame(const struct kasan_report *report)
-{
-	(void)report;
-	return false;
-}
-static inline void kasan_print_tagged_frame(const struct kasan_report *report)
-{
-	(void)report;
-}
+#define kasan_capture_frame(report)	 ((void)(report))
+#define kasan_has_tagged_frame(report)	 ((void)(report), false)
+#define kasan_print_tagged_frame(report) ((void)(report))
 #endif
 
 /** kasan_describe_stack() - the part of kasan_describe() for stacks. */
 void kasan_describe_stack(struct kasan_report *report);
 
-/** kasan_print_frame() - the lines of "This frame has N objects:". */
+/** kasan_print_frame() - print the lines of "This frame has N objects:". */
 void kasan_print_frame(const struct kasan_frame *frame);
 
-/** kasan_copy_string() - copy a string that may be garbage: at most @size - 1 characters, stopping
- * at memory that cannot be read; unprintable characters become '?'. Return: characters copied. */
+/** kasan_copy_string() - copy a string that may be garbage: at most @size - 1 characters, up to memory that cannot be
+ *  read; unprintable characters become '?'. Return: characters copied. */
 size_t kasan_copy_string(char *to, const char *from, size_t size);
 
 /* --- print.c --- */
 
-/** kasan_print_report() - print the text. */
 void kasan_print_report(const struct kasan_report *report);
 
-/** kasan_print_short() - print what needs little stack. @left: bytes of stack that are left. */
+/** kasan_print_short() - print what needs little stack. @left: bytes of stack left. */
 void kasan_print_short(const struct kasan_report *report, size_t left);
 
-/** kasan_print_again() - print the one line for a report whose place is known. @count: reports of this
- *  place so far, with this one. */
+/** kasan_print_again() - print the one line for a report whose place is known. @count: reports of this place so far,
+ *  with this one. */
 void kasan_print_again(const struct kasan_report *report, unsigned long count);
 
 #endif /* KASAN_CAPTURED_H */

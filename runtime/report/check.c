@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * check.c - checks of ranges in all modes: reports a range that must not be touched. The mode decides which
- * ranges those are: kasan_find_bad() in shadow_check.c and tags_check.c.
- */
+/* check.c - checks of ranges in all modes, with reports. The mode decides which ranges are bad: kasan_find_bad(). */
 #include "check.h"
 
-/* A range that wraps around, or whose size is a negative number that lost its sign. */
+/* Does the range wrap around, or is its size a negative number? */
 static inline bool range_is_absurd(uintptr_t addr, size_t size)
 {
 	return addr + size - 1 < addr || size > (size_t)PTRDIFF_MAX;
 }
 
-/* Report a range that is bad. Return: true if it passes nevertheless. */
+/* Report a bad range. Return: should it pass nevertheless? */
 static bool report_range(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp)
 {
 #ifdef CONFIG_KASAN_TAGS
@@ -27,13 +24,13 @@ bool kasan_check_range(uintptr_t addr, size_t size, bool is_write, uintptr_t ip,
 {
 	uintptr_t bad;
 
-	/* Nothing is touched, so any pointer is good: memcpy(NULL, NULL, 0) is common and harmless. */
+	/* Nothing is accessed, so any pointer is good: memcpy(NULL, NULL, 0) is common and harmless. */
 	if (kasan_unlikely(!size))
 		return true;
 	if (kasan_likely(!range_is_absurd(addr, size) && !kasan_find_bad(addr, size, &bad)))
 		return true;
 #ifdef CONFIG_KASAN_HW_TAGS
-	/* An explicit check must not find more than the CPU would at the access itself. */
+	/* An explicit check must not find more than the CPU would at the access. */
 	if (!is_write && kasan_write_only_enabled() && !range_is_absurd(addr, size))
 		return true;
 #endif
@@ -55,22 +52,22 @@ bool kasan_check_operation(uintptr_t addr, size_t size, bool is_write, uintptr_t
 	return !kasan_report_access(addr, size, is_write, ip, fp);
 }
 
-__attribute__((__noinline__)) bool kasan_check_read(const volatile void *addr, size_t size)
+kasan_noinline bool kasan_check_read(const volatile void *addr, size_t size)
 {
 	return kasan_check_range((uintptr_t)addr, size, false, KASAN_CALLER_IP(),
 				 KASAN_CALLER_FP());
 }
 
-__attribute__((__noinline__)) bool kasan_check_write(const volatile void *addr, size_t size)
+kasan_noinline bool kasan_check_write(const volatile void *addr, size_t size)
 {
 	return kasan_check_range((uintptr_t)addr, size, true, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
 
-__attribute__((__noinline__)) bool kasan_check_byte(const void *addr)
+kasan_noinline bool kasan_check_byte(const void *addr)
 {
 	uintptr_t bad;
 
-	/* It asks about an object rather than for an access, so kasan.write_only= does not matter. */
+	/* The question is about an object and not about an access, so kasan.write_only= does not matter. */
 	if (kasan_likely(!kasan_find_bad((uintptr_t)addr, 1, &bad)))
 		return true;
 	return report_range((uintptr_t)addr, 1, false, KASAN_CALLER_IP(), KASAN_CALLER_FP());
@@ -99,10 +96,8 @@ KASAN_WEAK bool kasan_port_readable(const void *addr, size_t size)
 	if (first + (size - 1) < first)
 		return false;
 #ifdef CONFIG_KASAN_SHADOW_WINDOWED
-	/*
-	 * Names and descriptions lie in read-only memory that seldom has a window. Without an MMU hardly
-	 * any address is unreadable, so only the neighbourhood of null is taken for garbage.
-	 */
+	/* Names and descriptions lie in read-only memory that seldom has a window. Without an MMU hardly any address is
+	 * unreadable, so only addresses near null are taken for garbage. */
 	if (first >= (CONFIG_KASAN_NULL_CHECK ? CONFIG_KASAN_NULL_CHECK : CONFIG_KASAN_NULL_LIMIT))
 		return true;
 #endif

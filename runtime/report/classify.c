@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * classify.c - from an access and its shadow to the name of the bug.
- */
+/* classify.c - names the bug from an access and its shadow. */
 #include "captured.h"
 
-/* An address that has no owner. */
 const char *kasan_type_without_shadow(uintptr_t addr)
 {
 	if (addr < CONFIG_KASAN_NULL_LIMIT)
@@ -21,8 +18,7 @@ bool kasan_size_is_absurd(const struct kasan_report *report)
 
 #ifdef CONFIG_KASAN_GENERIC
 
-/* The first bytes of a granule are accessible: the next granule tells what lies behind them.
- */
+/* If the first bytes of the granule are accessible, the next granule shows what lies after them. */
 uint8_t kasan_telling_shadow(const struct kasan_report *report)
 {
 	uint8_t next;
@@ -65,20 +61,20 @@ static const char *type_by_shadow(uint8_t shadow)
 		return "use-after-poison";
 #endif
 	default:
-		/* The port's own poison, by kasan_poison(). */
+		/* The port's own poison, from kasan_poison(). */
 		return shadow & 0x80 ? "invalid-access" : "out-of-bounds";
 	}
 }
 
 void kasan_classify(struct kasan_report *report)
 {
-	/* A size that is negative as a signed number tells more than the memory at the start. */
+	/* A negative size says more than the memory at the start. */
 	if (kasan_size_is_absurd(report))
 		report->type = "out-of-bounds";
 	else if (!report->has_shadow)
 		report->type = kasan_type_without_shadow(report->addr);
 	else if (report->is_fault && !report->bad_shadow)
-		/* The MMU refused an access that the shadow allows: the address is not mapped. */
+		/* The MMU refused an access that the shadow allows, so the address is not mapped. */
 		report->type = kasan_type_without_shadow(report->addr);
 	else
 		report->type = type_by_shadow(kasan_telling_shadow(report));
@@ -93,18 +89,16 @@ void kasan_classify_by_owner(struct kasan_report *report)
 		return;
 	if (report->first_bad < owner->start + owner->size) {
 #if CONFIG_KASAN_SLAB
-		/* Poison to the end of a granule, with accessible memory behind it. */
+		/* Poison to the end of a granule, with accessible memory after it. */
 		if (owner->state == KASAN_OWNER_LIVE && report->first_bad >= owner->start &&
 		    report->bad_shadow < KASAN_GRANULE_SIZE)
 			report->type = "use-after-poison";
 #endif
 		return;
 	}
-	/*
-	 * An access behind the end of a live object is an overrun, whatever lies there: free pages, another
-	 * owner's poison. And if the partial granule was the last before accessible memory, or before
-	 * memory without shadow, only the object's bounds tell.
-	 */
+	/* An access after the end of a live object is an overrun, whatever lies there: free pages, another owner's
+	 * poison. If the partial granule was the last before accessible memory, or before memory without shadow, only
+	 * the object's bounds show it. */
 	if (owner->state == KASAN_OWNER_LIVE || kasan_telling_shadow(report) < KASAN_GRANULE_SIZE)
 		report->type = "slab-out-of-bounds";
 }

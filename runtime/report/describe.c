@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * describe.c - finds the owner of a bad address: the heap object, global, stack or area.
+ * describe.c - finds the owner of a bad address: heap object, global, stack or area.
  *
- * The allocator's own descriptors (which slot holds an address) are taken as true. Data in redzones or in
- * freed memory is not: metadata counts only if its seal fits, and names are copied character by character
- * from memory that can be read.
+ * The allocator's own descriptors (which slot holds an address) are trusted. Data in redzones or in freed memory is
+ * not: metadata counts only if its seal fits, and names are copied character by character from readable memory.
  */
 #include "captured.h"
 
@@ -17,7 +16,7 @@ size_t kasan_copy_string(char *to, const char *from, size_t size)
 	size_t i = 0;
 
 	while (from && i + 1 < size) {
-		/* Ask for the first character and once for each page. */
+		/* Ask for the first character, and once for each page. */
 		if ((i == 0 || !((uintptr_t)(from + i) & (CONFIG_KASAN_PAGE_SIZE - 1))) &&
 		    !kasan_port_readable(from + i, 1))
 			break;
@@ -32,7 +31,7 @@ size_t kasan_copy_string(char *to, const char *from, size_t size)
 
 void kasan_copy_name(char *to, size_t size, const char *name, const char *otherwise)
 {
-	/* The constant needs no look at memory, and has room. */
+	/* The constant can be read, and fits. */
 	if (!kasan_copy_string(to, name, size))
 		while ((*to++ = *otherwise++))
 			;
@@ -104,10 +103,8 @@ static void fill_slab_free(struct kasan_owner *owner, const struct kasan_cache *
 	const struct kasan_free_meta *meta = kasan_free_meta(cache, object);
 	const uint8_t *shadow = kasan_shadow_of(object);
 
-	/*
-	 * Free metadata that overlays the object is there only while the shadow says so. Behind the object
-	 * it stays until the next free, so the state decides. Either may have been overwritten.
-	 */
+	/* Free metadata that overlays the object is there only while the shadow says so. After the object it stays
+	 * until the next free, so the state decides. Either may have been overwritten. */
 	if (!meta || !kasan_port_readable(meta, sizeof(*meta)))
 		return;
 	if (cache->free_meta_offset == 0 && shadow && *shadow != KASAN_SLAB_FREE_META)
@@ -141,7 +138,7 @@ static void fill_slab(struct kasan_owner *owner, const struct kasan_object *obje
 		owner->alloc = meta->alloc;
 		owner->has_alloc = true;
 	} else if (owner->state == KASAN_OWNER_UNKNOWN) {
-		/* The seal is broken. The shadow tells the state, and the size of a live object. */
+		/* The seal is broken, so the shadow gives the state, and the size of a live object. */
 		owner->corrupt = true;
 		owner->aux_stack[0] = owner->aux_stack[1] = 0;
 		if (shadow && (*shadow == KASAN_SLAB_FREE || *shadow == KASAN_SLAB_FREE_META))
@@ -159,17 +156,10 @@ static void fill_slab(struct kasan_owner *owner, const struct kasan_object *obje
 
 /* --- All kinds --- */
 
-#if !CONFIG_KASAN_SLAB
+/* Return: the size of the slot or pages that the port or a page heap finds at @addr; 0 if they find none. */
 static size_t ask_port(struct kasan_owner *owner, uintptr_t addr)
 {
-	(void)addr;
-	__memset(owner, 0, sizeof(*owner));
-	return 0;
-}
-#else
-/* Return: size of the object that the port or a page heap finds at @addr, slot or pages; 0 if they find none. */
-static size_t ask_port(struct kasan_owner *owner, uintptr_t addr)
-{
+#if CONFIG_KASAN_SLAB
 	struct kasan_object object;
 
 	__memset(owner, 0, sizeof(*owner));
@@ -184,13 +174,15 @@ static size_t ask_port(struct kasan_owner *owner, uintptr_t addr)
 		return 0;
 	kasan_owner_large(owner, &object);
 	return owner->size;
-}
+#else
+	(void)addr;
+	__memset(owner, 0, sizeof(*owner));
+	return 0;
 #endif
+}
 
-/*
- * A heap may get its memory from an allocator that the port knows, or the other way round. Then both
- * objects hold the address, and one lies inside the other: the program was given the smaller one.
- */
+/* A heap may get its memory from an allocator that the port knows, or the other way round. Then both objects hold the
+ * address, and the program was given the inner, smaller one. */
 static bool find_owner(struct kasan_owner *owner, uintptr_t addr)
 {
 	const size_t size = ask_port(owner, addr);
@@ -205,12 +197,9 @@ static bool find_owner(struct kasan_owner *owner, uintptr_t addr)
 	return true;
 }
 
-/*
- * A slot's redzone lies behind its object and in front of the next one. The address is described by
- * the object whose bytes are nearer, because overruns and underruns are mostly short; the next one also
- * where the slot itself holds no live object. A next object that is not live is not a candidate: there is
- * no pointer to it that could run under.
- */
+/* A slot's redzone lies after its object and before the next one. Overruns and underruns are mostly short, so the
+ * nearer object describes the address; the next one also if the slot itself has no live object. A next object that is
+ * not live does not count, because nothing points to it. */
 static void prefer_nearer(struct kasan_owner *owner, uintptr_t addr)
 {
 	const uintptr_t end = owner->start + owner->size;
@@ -227,13 +216,13 @@ static void prefer_nearer(struct kasan_owner *owner, uintptr_t addr)
 		__memcpy(owner, &next, sizeof(next));
 }
 
-/* Bytes in front of a slab's first object, where a small underrun of it ends. */
+/* Bytes before a slab's first object in which a small underrun of it ends. */
 #define SLAB_HEAD 256
 
-/* Bytes behind a large object whose pages have no room for a redzone, where a small overrun of it ends. */
+/* Bytes after a large object whose pages have no room for a redzone, in which a small overrun of it ends. */
 #define LARGE_TAIL 256
 
-/* Is @addr, on a free page, this close behind a live large object that ends with the page before? */
+/* Does @addr, on a free page, closely follow a live large object that ends with the page before? */
 static bool find_large_before(struct kasan_owner *owner, uintptr_t addr)
 {
 	const uintptr_t page = addr & ~(uintptr_t)(CONFIG_KASAN_PAGE_SIZE - 1);
@@ -246,10 +235,8 @@ static bool find_large_before(struct kasan_owner *owner, uintptr_t addr)
 	return false;
 }
 
-/*
- * An access that leaves the object it starts in has overrun that object. If it goes wrong before its end,
- * it has met another object inside, and that one is described.
- */
+/* An access that leaves the object it starts in has overrun that object. If it goes wrong before its end, it has met
+ * another object inside, which is the one to describe. */
 static void prefer_inner(struct kasan_owner *owner, const struct kasan_report *report)
 {
 	struct kasan_owner inner;
@@ -274,7 +261,7 @@ void kasan_describe_object(struct kasan_report *report)
 		return;
 	if (report->bad_shadow == KASAN_PAGE_FREE && find_large_before(owner, report->first_bad))
 		return;
-	/* An allocator's poison, but there is no object: one may start a little further up. */
+	/* An allocator's poison without an object: one may start a little further up. */
 	if (report->bad_shadow != KASAN_SLAB_REDZONE && report->bad_shadow != KASAN_PAGE_REDZONE &&
 	    report->bad_shadow != KASAN_HEAP_LEFT_REDZONE)
 		return;
@@ -293,8 +280,8 @@ static void describe_area(struct kasan_report *report)
 	const void *addr = (const void *)report->addr;
 
 	report->has_area = kasan_port_find_area(addr, &report->area);
-	/* Beside an area is its guard page, which belongs to it for the reader. With hardware tags it is
-	 * not mapped, so it has no tag. */
+	/* Beside an area is its guard page, which for the reader belongs to it. With hardware tags it is not mapped, so
+	 * it has no tag. */
 	if (!report->has_area &&
 	    (!report->has_shadow || report->bad_shadow == KASAN_VMALLOC_INVALID))
 		report->has_area =
@@ -345,7 +332,7 @@ void kasan_describe(struct kasan_report *report)
 	}
 #endif
 	kasan_describe_stack(report);
-	/* A stack may itself be a heap object; the reader looks for the frame. */
+	/* A stack may itself be a heap object, but the reader wants the frame. */
 	if (!report->on_stack && !is_stack_poison(report->bad_shadow)) {
 		kasan_describe_object(report);
 		if (report->owner.kind == KASAN_OBJECT_NONE)

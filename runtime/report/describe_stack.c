@@ -2,9 +2,9 @@
 /*
  * describe_stack.c - finds the function's frame and the variables at a bad address.
  *
- * Instrumented functions put three words at the start of the left redzone of their frame: a magic
- * number, a description of the variables, and their own address. The redzone is found by its shadow, so
- * that only words from the compiler are read as such.
+ * Instrumented functions put three words at the start of their frame's left redzone: a magic number, a description of
+ * the variables, and their own address. The redzone is found by its shadow, so only words from the compiler are read as
+ * such.
  */
 #include "captured.h"
 
@@ -12,7 +12,7 @@
 
 #define FRAME_MAGIC 0x41b58ab3U
 
-/* How far below the first bad byte the start of its frame is looked for, in bytes. */
+/* How many bytes below the first bad byte the start of its frame is searched for. */
 #define FRAME_SEARCH_LIMIT ((uintptr_t)1 << 20)
 
 /* --- The description: "n off size namelen name off size namelen name ..." --- */
@@ -30,7 +30,7 @@ static void start_cursor(struct cursor *cursor, const struct kasan_frame *frame)
 
 static char peek(struct cursor *cursor)
 {
-	/* If the first byte is readable, the next page still may not be. */
+	/* The next page may not be readable, even if the first byte is. */
 	if (!((uintptr_t)cursor->at & (CONFIG_KASAN_PAGE_SIZE - 1)) &&
 	    !kasan_port_readable(cursor->at, 1))
 		cursor->broken = true;
@@ -51,7 +51,7 @@ static unsigned long next_number(struct cursor *cursor)
 	return number;
 }
 
-/* A name of @length characters; the compilers append ":line" where they know it. */
+/* A name of @length characters, to which compilers append ":line" if they know it. */
 static void next_name(struct cursor *cursor, unsigned long length, char *name, size_t size,
 		      unsigned long *line)
 {
@@ -81,10 +81,8 @@ static bool is_on_stack(const struct kasan_port_task *task, uintptr_t addr)
 	return task->stack_start && addr >= task->stack_start && addr < task->stack_end;
 }
 
-/*
- * Does the access touch the stack of the task that ran into the bug, or another task's? An access that
- * leads out of a stack or into it concerns the stack as much as one that stays inside.
- */
+/* Does the access touch the stack of the task that found the bug, or another task's? An access that leads out of a
+ * stack or into one concerns that stack too. */
 static void find_stack(struct kasan_report *report)
 {
 	const struct kasan_port_task *task = &report->task;
@@ -108,8 +106,8 @@ static inline uint8_t shadow_at(uintptr_t addr)
 }
 
 /*
- * A frame lies between its left and its right redzone. So there is no right redzone on the way down from a
- * place inside, unless the place itself is in it.
+ * A frame lies between its left and its right redzone. So there is no right redzone on the way down from a place
+ * inside, unless the place itself is in it.
  *
  * Return: lowest address of the left redzone of the frame that holds @addr; 0 if there is none down to @limit.
  */
@@ -143,7 +141,7 @@ static bool read_frame(struct kasan_frame *frame, uintptr_t base)
 	return kasan_port_readable(frame->descr, 1);
 }
 
-/* Return: where the last variable of the description ends, in bytes from the base; 0 if it cannot be read. */
+/* Return: where the last described variable ends, in bytes from the base; 0 if that cannot be read. */
 static uintptr_t described_size(const struct kasan_frame *frame)
 {
 	unsigned long count, i, offset, size, line;
@@ -163,11 +161,8 @@ static uintptr_t described_size(const struct kasan_frame *frame)
 	return cursor.broken ? 0 : end;
 }
 
-/*
- * A later frame may have overwritten the upper part of a dead frame, with its right redzone. So not all
- * memory above the left redzone belongs to the frame: only the variables do, and the redzone that goes on
- * behind the last.
- */
+/* A later frame may have overwritten the upper part of a dead frame with its right redzone. So only the variables and
+ * the redzone right after the last one certainly belong to the frame. */
 static bool is_in_frame(const struct kasan_frame *frame, uintptr_t addr)
 {
 	const uintptr_t size = described_size(frame);
@@ -193,11 +188,9 @@ static bool same_function(uintptr_t entry, uintptr_t pc)
 	       entry - symbol.start < symbol.size;
 }
 
-/*
- * Memory of alloca() lies below the fixed part of its frame: below the frame record, which is the lowest one
- * above it, and below the redzone with the three words. The compiler chooses the place of the redzone.
- * Without fixed variables that are watched there is none, so the next one may be a caller's.
- */
+/* Memory of alloca() lies below the fixed part of its frame: below the frame record, which is the lowest one above it,
+ * and below the redzone with the three words, which the compiler places. Without watched fixed variables there is no
+ * such redzone, and the next one may be a caller's. */
 static void describe_alloca(struct kasan_report *report)
 {
 	const struct kasan_port_task *task = &report->task;
@@ -221,12 +214,12 @@ static void describe_alloca(struct kasan_report *report)
 	at = report->first_bad & ~KASAN_GRANULE_MASK;
 	while (at < task->stack_end && shadow_at(at) != KASAN_STACK_LEFT)
 		at += KASAN_GRANULE_SIZE;
-	/* A return address may lie behind the end of a function that ends with a call. */
+	/* A return address may lie after the end of a function that ends with a call. */
 	report->has_frame = at < task->stack_end && read_frame(&report->frame, at) &&
 			    (at < fp || same_function(report->frame.function, pc - 1));
 }
 #else
-/* There is no chain of frames to follow to its function. */
+/* Without a chain of frames the function cannot be found. */
 static void describe_alloca(struct kasan_report *report)
 {
 	(void)report;

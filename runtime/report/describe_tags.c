@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * describe_tags.c - reports of the tag-based modes: the kind of bug, and the owner of the memory.
+ * describe_tags.c - reports of the tag modes: the kind of bug, and the owner of the memory.
  *
- * A mismatch of tags only says that a pointer does not belong to the memory. The stack ring has the object
- * that it belonged to, the one with the pointer's tag, and its later history. Without a record there the
- * bug is called invalid-access, which is true of every bug.
+ * A mismatch of tags only says that the pointer does not belong to the memory. The stack ring has the object that it
+ * did belong to, with the pointer's tag, and that object's later history. Without a record there the bug is called
+ * invalid-access, which is true of every bug.
  */
 #include "captured.h"
 
@@ -14,16 +14,16 @@
 
 #ifdef CONFIG_KASAN_TAGS
 
-/* An overrun is believed to come from an object that is at most this many slots, or bytes, away. Farther off
- * the same tag is more likely to be a coincidence. */
+/* An overrun is attributed to an object at most this many slots, or bytes, away. Further off, the same tag is more
+ * likely a coincidence. */
 #define NEAR_SLOTS 2
 #define NEAR_BYTES 256
 
 /**
  * struct candidate - the object that a pointer was made for, from the ring
  * @start: its address; 0: not found. @size: bytes asked for.
- * @freed: it was freed; @free is the track of the free.
- * @age: number of records younger than the one that decided.
+ * @freed: it was freed, and @free is the track of the free.
+ * @age: how many records are younger than the one that decided.
  */
 struct candidate {
 	uintptr_t start;
@@ -40,12 +40,10 @@ static size_t distance_to(uintptr_t addr, uintptr_t start, size_t size)
 	return addr < start + size ? 0 : addr - (start + size) + 1;
 }
 
-/*
- * The ring is searched from record @newest on, the newest at the time of the bug: a report may have waited for that of
- * another CPU, and memory found new owners meanwhile.
- */
+/* Searches of the ring start with record @newest, the newest at the time of the bug: a report may have waited for
+ * another CPU's, and memory found new owners meanwhile. */
 
-/* Find the ring's records of the object at @start whose pointers had @tag (KASAN_TAG_KERNEL: any). */
+/* Find the records of the object at @start whose pointers had @tag (KASAN_TAG_KERNEL: any). */
 static bool find_history(struct candidate *found, uint64_t newest, uintptr_t start, uint8_t tag)
 {
 	struct kasan_ring_cursor cursor;
@@ -77,7 +75,7 @@ static bool find_history(struct candidate *found, uint64_t newest, uintptr_t sta
 	return found->start != 0;
 }
 
-/* The live object nearest to @addr whose pointers have @tag, at most @limit bytes away. */
+/* Find the live object nearest to @addr whose pointers have @tag, at most @limit bytes away. */
 static bool find_nearest(struct candidate *found, uint64_t newest, uintptr_t addr, uint8_t tag,
 			 size_t limit)
 {
@@ -93,7 +91,7 @@ static bool find_nearest(struct candidate *found, uint64_t newest, uintptr_t add
 		if (record.is_free || kasan_addr_tag(record.ptr) != tag)
 			continue;
 		distance = distance_to(addr, start, record.size);
-		/* Only the memory of a live object still has the tag. */
+		/* Only a live object's memory still has the tag. */
 		if (distance >= best || kasan_tags_owner(start) != tag)
 			continue;
 		best = distance;
@@ -117,7 +115,7 @@ static void fill_owner(struct kasan_owner *owner, const struct candidate *candid
 	owner->has_free = candidate->freed;
 }
 
-/* The object at @addr according to the youngest record with @tag (KASAN_TAG_KERNEL: any), with its history. */
+/* Find the object at @addr by the youngest record with @tag (KASAN_TAG_KERNEL: any), and its history. */
 static bool find_covering(struct candidate *found, uint64_t newest, uintptr_t addr, uint8_t tag)
 {
 	struct kasan_ring_cursor cursor;
@@ -133,7 +131,7 @@ static bool find_covering(struct candidate *found, uint64_t newest, uintptr_t ad
 	return false;
 }
 
-/* Find the cache or the heap that the object at @start belongs to. */
+/* Find the cache or heap of the object at @start. */
 static bool fill_allocator(struct kasan_owner *owner, uintptr_t start)
 {
 	struct kasan_heap_chunk chunk;
@@ -146,8 +144,8 @@ static bool fill_allocator(struct kasan_owner *owner, uintptr_t start)
 		owner->kind = KASAN_OBJECT_SLAB;
 		owner->slot_size = object.cache->slot_size;
 		owner->cache_size = object.cache->object_size;
-		/* A free is recorded with the cache's size; if its allocation is no longer in the ring,
-		 * there is no other. */
+		/* A free is recorded with the cache's size, which is all that is left once its allocation is no longer
+		 * in the ring. */
 		if (owner->size > object.cache->object_size)
 			owner->size = object.cache->object_size;
 		kasan_owner_name(owner, object.cache->name, "?");
@@ -163,7 +161,7 @@ static bool fill_allocator(struct kasan_owner *owner, uintptr_t start)
 	return true;
 }
 
-/* Describe @candidate. Return: false if its memory no longer belongs to any allocator of objects. */
+/* Describe @candidate. Return: false if its memory no longer belongs to an allocator of objects. */
 static bool describe_candidate(struct kasan_owner *owner, const struct candidate *candidate)
 {
 	fill_owner(owner, candidate);
@@ -173,7 +171,7 @@ static bool describe_candidate(struct kasan_owner *owner, const struct candidate
 	return false;
 }
 
-/* The object that the pointer was made for, in the slot at @slot (0: the address is in none) or nearby. */
+/* Describe the object that the pointer was made for, in the slot at @slot (0: the address is in none) or nearby. */
 static bool describe_by_ring(struct kasan_report *report, uintptr_t slot, size_t slot_size)
 {
 	struct kasan_owner *owner = &report->owner;
@@ -185,30 +183,26 @@ static bool describe_by_ring(struct kasan_report *report, uintptr_t slot, size_t
 	struct candidate own, next, *found = NULL;
 	const char *heap;
 
-	/* The chunks of a heap are not slots, even if they come from a slab allocator. */
+	/* A heap's chunks are not slots, even if they come from a slab allocator. */
 	if (slot && !kasan_heap_name_at(report->addr, &heap)
 		    ? find_history(&own, newest, slot, tag)
 		    : find_covering(&own, newest, report->addr, tag))
 		found = &own;
-	/*
-	 * A former owner of the slot had the pointer's tag, and so has the live object beside it. The
-	 * younger one is meant: a slot that has been free for long belonged to other caches as well, whose
-	 * tags say nothing.
-	 */
+	/* A former owner of the slot had the pointer's tag, and so has the live object beside it. The younger one is
+	 * meant: a slot that has been free for long also belonged to other caches, whose tags prove nothing. */
 	if (found && own.freed && may_be_near &&
 	    find_nearest(&next, newest, report->addr, tag, slot_size) && next.age < own.age)
 		found = &next;
 	if (found && describe_candidate(owner, found))
 		return true;
-	/* No object was there, or one whose pages have been freed since: those say nothing about today's pointers. */
+	/* There was no object, or one whose pages have been freed since, which says nothing about today's pointers. */
 	return may_be_near && found != &next &&
 	       find_nearest(&next, newest, report->addr, tag,
 			    near > NEAR_BYTES ? near : NEAR_BYTES) &&
 	       describe_candidate(owner, &next);
 }
 
-/* A heap's header may know an object that the ring has forgotten. It is the pointer's object only if the
- * tags are equal. */
+/* A heap's header may know an object that the ring has forgotten. It is the pointer's only if the tags are equal. */
 static bool describe_by_header(struct kasan_report *report)
 {
 	const uint8_t tag = kasan_addr_tag(report->pointer);
@@ -222,7 +216,7 @@ static bool describe_by_header(struct kasan_report *report)
 	return true;
 }
 
-/* The pointer's object is not known: describe the owner of the memory. */
+/* The pointer's object is not known, so describe the owner of the memory. */
 static void describe_slot(struct kasan_owner *owner, const struct kasan_object *object)
 {
 	const struct kasan_cache *cache = object->cache;
@@ -240,7 +234,7 @@ static void describe_slot(struct kasan_owner *owner, const struct kasan_object *
 	kasan_owner_name(owner, cache->name, "?");
 }
 
-/* Is the page at @addr free now, and did it belong to pointers with @tag? */
+/* Is the page at @addr free, and did it belong to pointers with @tag? */
 static bool was_page_of(uintptr_t addr, uint8_t tag)
 {
 	uint8_t last;
@@ -249,7 +243,7 @@ static bool was_page_of(uintptr_t addr, uint8_t tag)
 	       kasan_find_page_tag((const void *)addr, &last) && last == tag;
 }
 
-/* A large allocation at @addr whose pointers have, or had, the tag of the report's? */
+/* Describe a large allocation at @addr whose pointers have, or had, the tag of the report's. */
 static bool describe_large(struct kasan_report *report, uintptr_t addr)
 {
 	const uint8_t tag = kasan_addr_tag(report->pointer);
@@ -270,7 +264,7 @@ static bool describe_large(struct kasan_report *report, uintptr_t addr)
 	return true;
 }
 
-/* The map of slack knows where the object ends, and that it is alive: more than the ring may know. */
+/* The map of slack knows where the object ends, and that it is alive, which the ring may not. */
 static void correct_by_slack(struct kasan_report *report)
 {
 	const struct kasan_slack *slack = &report->slack;
@@ -278,7 +272,7 @@ static void correct_by_slack(struct kasan_report *report)
 
 	if (owner->kind == KASAN_OBJECT_NONE)
 		return;
-	/* A freed owner is an earlier one. But a large object has no ring: its free is on its way. */
+	/* A freed owner is an earlier one. Large objects are not in the ring: their free is on its way. */
 	if (owner->state == KASAN_OWNER_FREED && owner->kind != KASAN_OBJECT_LARGE)
 		owner->has_alloc = false;
 	owner->has_free = false;
@@ -330,8 +324,7 @@ void kasan_classify(struct kasan_report *report)
 	if (kasan_size_is_absurd(report))
 		report->type = "out-of-bounds";
 	else if (!report->has_shadow || report->is_fault)
-		/* A fault means that the tags allow the access and the MMU does not: the address is not
-		 * mapped. */
+		/* A fault means that the tags allow the access but the MMU does not: the address is not mapped. */
 		report->type = kasan_type_without_shadow(report->addr);
 	else
 		report->type = "invalid-access";
@@ -342,7 +335,7 @@ static bool is_invalid_access(const struct kasan_report *report)
 	return !report->is_fault && report->has_shadow && !kasan_size_is_absurd(report);
 }
 
-/* Compilers take any number for the tag of a stack object, even one that elsewhere means a short granule. */
+/* Compilers choose any number as the tag of a stack object, even one that elsewhere means a short granule. */
 static bool is_stack_tag(const struct kasan_report *report, uintptr_t addr, uint8_t tag)
 {
 	uint8_t state;
@@ -365,7 +358,7 @@ static bool is_near_stack_object(const struct kasan_report *report, uint8_t tag)
 }
 
 #ifdef KASAN_TAGGED_FRAMES
-/* On a stack that the CPU is not on, whose frames are not known: does memory near the address have the tag? */
+/* On a stack that the CPU is not on, frames are not known: does memory near the address have the tag? */
 static bool is_near_variable(const struct kasan_report *report, uint8_t tag)
 {
 	const uintptr_t at = report->first_bad;
@@ -413,7 +406,7 @@ void kasan_classify_by_owner(struct kasan_report *report)
 		   (owner->has_alloc || owner->has_free)) {
 		if (owner->state == KASAN_OWNER_FREED)
 			report->type = "slab-use-after-free";
-		/* A fault does not say how many bytes it was about: one at least. */
+		/* A fault does not say how many bytes it was about, but at least one. */
 		else if (report->first_bad < owner->start ||
 			 report->addr + (report->size ? report->size : 1) >
 				 owner->start + owner->size)
@@ -424,7 +417,7 @@ void kasan_classify_by_owner(struct kasan_report *report)
 	} else if (report->has_area && kasan_tags_owner(report->area.start) == tag) {
 		report->type = "vmalloc-out-of-bounds";
 	} else if (kasan_has_tagged_frame(report)) {
-		/* Only the tag of a variable that is there is found. */
+		/* Only the tag of an existing variable is found. */
 		report->type = report->tagged.high ? "stack-out-of-bounds" : "use-after-scope";
 #ifdef KASAN_TAGGED_FRAMES
 	} else if (report->on_other_stack) {

@@ -2,18 +2,16 @@
 /*
  * ignore.c - kasan.ignore=: functions whose reports the user does not want to see.
  *
- * A report is left out if a named function is anywhere in its call trace. So a list can say "this
- * function has a known bug" as well as "nothing that this driver does". The check goes on as it does
- * when reports are suppressed: the program runs as without a sanitizer.
- *
- * No report is left out in silence: a line is printed the first time that a name matches.
+ * A report is left out if a named function is anywhere in its call trace, so a list can mean "this function has a known
+ * bug" or "nothing that this driver does". The program goes on as if reports were suppressed. The first match of each
+ * name prints a line, so that no report disappears silently.
  */
 #include "../track/track.h"
 #include "captured.h"
 
 #if CONFIG_KASAN_IGNORE
 
-/* Length of the longest list, NUL included, and most names in it. */
+/* The longest list, with its NUL, and the most names in it. */
 #define TEXT_SIZE 512U
 #define NAMES	  16U
 
@@ -24,14 +22,14 @@ struct ignore_list {
 	char text[TEXT_SIZE];	  /* names, each NUL-terminated; the last byte is always NUL */
 };
 
-/* Readers take no lock: a new list is written into the one that is not in use. */
+/* Readers take no lock: a new list is written where the current one is not. */
 static struct ignore_list lists[2];
 static struct ignore_list *current_list;
 
 /**
  * struct reader - a CPU that looks at the list
  * @busy: a reader that runs into a bug of its own must not look again.
- * @pcs, @symbol, @task: not on the stack, of which there may be no more than for a few lines.
+ * @pcs, @symbol, @task: not on the stack, which may have room for a few lines only.
  */
 static struct reader {
 	bool busy;
@@ -48,7 +46,7 @@ static bool is_name_char(char c, bool first)
 	       (!first && c >= '0' && c <= '9');
 }
 
-/* One name, and perhaps a '*' behind it. Return: its length, 0 if it is not a name. */
+/* Return: the length of one name with an optional '*'; 0 if it is not a name. */
 static size_t name_length(const char *text)
 {
 	size_t n = 0;
@@ -80,7 +78,7 @@ bool kasan_ignore_set(const char *value)
 		if (*value != ',')
 			continue;
 		value++;
-		/* A comma is between two names. */
+		/* A comma stands between two names. */
 		if (!*value)
 			return false;
 	}
@@ -88,7 +86,7 @@ bool kasan_ignore_set(const char *value)
 	return true;
 }
 
-/* Compilers split and clone functions: "name.constprop.0" is "name" as well. */
+/* Compilers split and clone functions: "name.constprop.0" is "name" too. */
 static bool name_matches(const char *pattern, const char *symbol)
 {
 	while (*pattern && *pattern == *symbol) {
@@ -98,7 +96,7 @@ static bool name_matches(const char *pattern, const char *symbol)
 	return *pattern == '*' || (!*pattern && (!*symbol || *symbol == '.'));
 }
 
-/* Return: index of the name that ignores a report with this trace, or the number of names. */
+/* Return: the index of the name that ignores a report with this trace, or the number of names. */
 static unsigned int find_match(const struct ignore_list *list, struct reader *reader, size_t depth,
 			       bool first_is_exact)
 {
@@ -108,8 +106,7 @@ static unsigned int find_match(const struct ignore_list *list, struct reader *re
 
 	kasan_clear(&sym);
 	for (i = 0; i < depth; i++) {
-		/* A return address stands for the call before it, which may be its function's last
-		 * instruction. */
+		/* A return address stands for the call before it, which may be its function's last instruction. */
 		if (!kasan_port_symbol(reader->pcs[i] -
 					       !kasan_is_place(reader->pcs, i, first_is_exact),
 				       reader->symbol, sizeof(reader->symbol), &sym))
@@ -141,7 +138,7 @@ bool kasan_ignored(const struct kasan_bug *bug)
 					       CONFIG_KASAN_STACK_DEPTH);
 	match = find_match(list, reader, depth, is_fault);
 	reader->busy = false;
-	/* After the match: a notice may have reports to print, and they may not return. */
+	/* After the match, because a notice may print waiting reports, which may not return. */
 	if (match < list->count && !__atomic_exchange_n(&list->said[match], 1, __ATOMIC_RELAXED) &&
 	    !kasan_notice("kasan: reports that have %s in their trace are ignored "
 			  "(kasan.ignore), the first: in %pB",

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * lifecycle.c - decides whether a bug may be reported now: kasan_init(), nesting switches, single shot.
- */
+/* lifecycle.c - decides whether a bug may be reported now: kasan_init(), nesting switches, single shot. */
 #include "captured.h"
 
 #include "../alloc/quarantine.h"
@@ -10,10 +8,11 @@
 
 static unsigned int shot; /* the one report of single-shot mode is gone */
 
-/* kasan_disable_current() where there is no task: interrupts, and systems without tasks. One depth per CPU. */
+/* The depth of kasan_disable_current() on each CPU where there is no task: in interrupts, and on systems without
+ * tasks. */
 static unsigned int disabled[CONFIG_KASAN_NR_CPUS];
 
-/* Interrupts are off: the context does not change before the depth is used. */
+/* Interrupts are off, so the context does not change before the depth is used. */
 static unsigned int *depth_here(void)
 {
 	unsigned int *depth = kasan_port_task_depth();
@@ -48,33 +47,19 @@ void kasan_init(size_t memory)
 
 /* Bad accesses that the CPU notes are reported some time later. */
 #ifdef CONFIG_KASAN_HW_TAGS
-static void report_noted(uintptr_t ip, uintptr_t fp)
-{
-	kasan_report_async_faults(ip, fp);
-}
-
-static void drop_noted(void)
-{
-	kasan_tags_take_async_fault();
-}
+#define report_noted kasan_report_async_faults
+#define drop_noted() ((void)kasan_tags_take_async_fault())
 #else
-static void report_noted(uintptr_t ip, uintptr_t fp)
-{
-	(void)ip;
-	(void)fp;
-}
-
-static void drop_noted(void)
-{
-}
+#define report_noted(ip, fp) ((void)(ip), (void)(fp))
+#define drop_noted()	     ((void)0)
 #endif
 
-__attribute__((__noinline__)) void kasan_disable_current(void)
+kasan_noinline void kasan_disable_current(void)
 {
 	unsigned long flags;
 	unsigned int *depth;
 
-	/* The caller does not hide the faults that the CPU noted before: report them now. */
+	/* The caller does not want to hide the faults that the CPU noted before, so report them now. */
 	report_noted(KASAN_CALLER_IP(), KASAN_CALLER_FP());
 	flags = kasan_port_irq_save();
 	depth = depth_here();
@@ -87,11 +72,10 @@ void kasan_enable_current(void)
 	const unsigned long flags = kasan_port_irq_save();
 	unsigned int *depth = depth_here();
 
-	/* It hides those noted since: drop them now, or a later context would be blamed for them. */
+	/* Those noted since are hidden: drop them now, or a later context would be blamed for them. */
 	if (*depth == 1)
 		drop_noted();
-	/* Without depths of tasks a caller may have moved to another CPU in between: it must not silence
-	 * that one for ever. */
+	/* Without depths of tasks the caller may have moved to another CPU, which it must not silence for ever. */
 	if (*depth)
 		__atomic_store_n(depth, *depth - 1, __ATOMIC_RELAXED);
 	kasan_port_irq_restore(flags);
@@ -104,7 +88,7 @@ bool kasan_may_report(void)
 
 bool kasan_take_shot(bool is_write)
 {
-	/* The user asked for a panic at bad writes: an earlier bad read must not prevent it. */
+	/* The user asked for a panic at bad writes, which an earlier bad read must not prevent. */
 	if (is_write && kasan_opt_fault == KASAN_PANIC_ON_WRITE)
 		return true;
 	return __atomic_load_n(&kasan_opt_multi_shot, __ATOMIC_RELAXED) ||

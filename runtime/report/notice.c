@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * notice.c - the lock of those who print, and lines of text: those of reports, and others.
- */
+/* notice.c - the lock of those who print, and the lines they print. */
 #include "captured.h"
 
 struct kasan_lock kasan_report_lock;
@@ -14,7 +12,7 @@ void kasan_line_print(struct kasan_line *line)
 	kasan_port_print(line->text);
 }
 
-static __attribute__((__noinline__)) void format_on_stack(const char *fmt, va_list *args)
+static kasan_noinline void format_on_stack(const char *fmt, va_list *args)
 {
 	struct kasan_line line;
 
@@ -23,13 +21,13 @@ static __attribute__((__noinline__)) void format_on_stack(const char *fmt, va_li
 	kasan_line_print(&line);
 }
 
-/* A report's lines are put together in one place: that saves 256 bytes of stack. */
+/* Lines of reports are built in a static buffer, which saves 256 bytes of stack. */
 static void format_line(const char *fmt, va_list *args)
 {
 	static struct kasan_line line;
 	static bool taken;
 
-	/* The context that owns the lock is not interrupted by another one that prints. */
+	/* No other printing context interrupts the one that owns the lock. */
 	if (!kasan_lock_owned(&kasan_report_lock) || taken) {
 		format_on_stack(fmt, args);
 		return;
@@ -60,14 +58,14 @@ bool kasan_notice(const char *fmt, ...)
 	unsigned long flags;
 	va_list args;
 
-	/* Try only: the caller may be the allocator that the reporting CPU waits for. */
+	/* Only try: the caller may be the allocator that the reporting CPU waits for. */
 	if (!kasan_trylock(&kasan_report_lock, &flags))
 		return false;
 	va_start(args, fmt);
 	format_line(fmt, &args);
 	va_end(args);
 	kasan_unlock(&kasan_report_lock, flags);
-	/* Each context that frees the lock looks for reports that came to wait meanwhile. */
+	/* Every context that frees the lock looks for reports that came to wait meanwhile. */
 	kasan_flush_reports();
 	return true;
 }

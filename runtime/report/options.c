@@ -2,13 +2,12 @@
 /*
  * options.c - boot parameters of the runtime: parses what options.h lists.
  *
- * kasan=off before kasan_init(), as on a kernel's command line, stops all work of KASAN: the hooks of
- * slabs, pages, vmalloc areas and pools return at once, so their memory is never poisoned and every check
- * passes. Simple heaps keep their headers and redzones, because they recognise their chunks by them. After
- * kasan_init() kasan=off can only silence KASAN, because objects have redzones and metadata by then:
- * nothing is reported (checks of memcpy() and friends let the operation go on), no stack is walked or
- * stored, no freed object is held back. kasan=on undoes it. Objects that are in the quarantine already stay
- * there until kasan_cache_shrink().
+ * kasan=off before kasan_init(), as on a kernel's command line, stops all work of KASAN: the hooks of slabs, pages,
+ * vmalloc areas and pools return at once, so their memory is never poisoned and every check passes. Simple heaps keep
+ * their headers and redzones, because they recognise their chunks by them. After kasan_init() objects have redzones and
+ * metadata, so kasan=off can only silence KASAN: nothing is reported (memcpy() and its relatives carry out every
+ * operation), no stack is walked or stored, no freed object is held back. kasan=on undoes that. Objects that are in the
+ * quarantine stay there until kasan_cache_shrink().
  */
 #include "options.h"
 #include "captured.h"
@@ -29,7 +28,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The digits at @value. Return: the address behind them; NULL if there are none or too many for the type. */
+/* Parses the digits at @value. Return: the address after them; NULL if there are none, or too many for the type. */
 static const char *parse_digits(const char *value, size_t *number)
 {
 	size_t sum = 0;
@@ -45,7 +44,7 @@ static const char *parse_digits(const char *value, size_t *number)
 	return value;
 }
 
-/* "10", and with @units also "512K", "2M": decimal, nothing else. Return: false if it is no such number within bounds. */
+/* Parses "10", and with @units also "512K" and "2M". Return: false if it is not such a number within the bounds. */
 static bool parse_number(const char *value, bool units, size_t low, size_t high, size_t *number)
 {
 	static const char letters[] = "KMG";
@@ -157,7 +156,7 @@ static bool apply_tag_policy(size_t policy)
 	 : (modes) == KASAN_IN_HW_TAGS ? "hardware tags"                \
 				       : "software tags")
 
-/* Not static: tools read the table out of an image by this name. */
+/* Not static: tools read the table from an image by this name. */
 extern const struct kasan_option_doc kasan_option_docs[];
 #define DOC(name, modes, kind, low, high, target, values, fallback, help) \
 	{name, values, help, fallback, MODES_TEXT(modes)},
@@ -165,10 +164,11 @@ const struct kasan_option_doc kasan_option_docs[] = {KASAN_OPTIONS(DOC)};
 
 /**
  * struct setting - how a value is read, and what it sets
- * @kind: a switch; a switch that is on without a value; one of some words, as in "a|b|c"; kasan.stacktrace=; a number; a
- *	number that may have a unit; the list that kasan_ignore_set() reads.
+ * @kind: a switch; a switch that is on without a value; one of some words, as in "a|b|c"; kasan.stacktrace=; a number;
+ * a number that may have a unit; the list that kasan_ignore_set() reads.
  * @low, @high: bounds of a number.
- * @variable: gets the number, or the place of the word; if NULL, @apply gets it, and returns whether it can be done now.
+ * @variable: gets the number, or the place of the word. If NULL, @apply gets it, and returns whether that is possible
+ * now.
  */
 struct setting {
 	enum { SWITCH, FLAG, WORDS, TRACES, NUMBER, SIZE, LIST } kind;
@@ -184,7 +184,7 @@ struct setting {
 	{kind_of, modes_of, least, most, target},
 static const struct setting settings[] = {KASAN_OPTIONS(SETTING)};
 
-/* @words: of a setting of the kind WORDS. */
+/* @words: for the kind WORDS. */
 static bool set(const struct setting *setting, const char *words, const char *value, bool apply)
 {
 	size_t number = 0;
@@ -193,7 +193,7 @@ static bool set(const struct setting *setting, const char *words, const char *va
 	case LIST:
 		return CONFIG_KASAN_IGNORE && kasan_ignore_set(value);
 	case FLAG:
-		/* By custom this one is given without a value. */
+		/* By custom this one may have no value. */
 		if (!value) {
 			number = 1;
 			break;
@@ -254,7 +254,7 @@ int kasan_option(const char *name, const char *value)
 	if (i == OPTIONS)
 		return KASAN_OPTION_UNKNOWN;
 	mine = settings[i].modes & THIS_MODE;
-	/* Where the CPU has no tags, nothing can be switched on, and the user has been told. */
+	/* Where the CPU has no tags nothing can be switched on, and the user has been told. */
 	if (!kasan_tags_possible())
 		mine = false;
 	if (!set(&settings[i], kasan_option_docs[i].values, value, mine))

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * options.h - all boot parameters of KASAN: the only source for the parser (options.c) and for the table in
- * docs/use/boot-parameters.md.
- */
+/* options.h - all boot parameters of KASAN: the only source of the parser (options.c) and of the table in
+ * docs/use/boot-parameters.md. */
 #ifndef KASAN_OPTIONS_H
 #define KASAN_OPTIONS_H
 
-/* Builds in which a parameter does something; others check its value and say that it has no effect. */
+/* Builds in which a parameter has an effect. Others check its value and say that it has none. */
 #define KASAN_IN_GENERIC 1U
 #define KASAN_IN_SW_TAGS 2U
 #define KASAN_IN_HW_TAGS 4U
@@ -19,9 +17,9 @@
 /**
  * KASAN_OPTIONS() - expand @OPTION(name, modes, kind, low, high, target, values, fallback, help) for each
  *
- * modes: KASAN_IN_*. kind: of struct setting in options.c. low, high: bounds of a number, or 0. target: SETS(<name>), the
- * variable kasan_opt_<name>, or APPLIES(<name>), a function in options.c. values: the accepted values; each of several words
- * separated by "|" is accepted as it is. fallback: the value without the parameter.
+ * modes: KASAN_IN_*. kind: of struct setting in options.c. low, high: bounds of a number, or 0. target: SETS(<name>),
+ * the variable kasan_opt_<name>, or APPLIES(<name>), a function in options.c. values: the accepted values; several
+ * words separated by "|" are accepted as they are. fallback: the value without the parameter.
  */
 #ifdef KASAN_DEPOT_IS_SMALL
 #define KASAN_DEPOT_VALUES  "a size as in 4K, from 2K to the size that the system was built with"

@@ -1,22 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * own_stack.c - the stack on which reports run: one that the port gives, or what is left of the task's.
+ * own_stack.c - the stack that reports run on: one from the port, or the rest of the task's.
  *
- * A report takes more stack than a small task has. On the task's own stack it would destroy the memory below, and the
- * system with it, for a bug that may be harmless.
+ * A report takes more stack than a small task has. On the task's own stack it would destroy the memory below, and with
+ * it the system, for a bug that may be harmless.
  */
 #include "captured.h"
 
-#include "../arch/arch.h"
-
-/* The lowest words of the port's stack, to see whether it was large enough. */
+/* Marks in the lowest words of the port's stack show whether it was large enough. */
 #define MARK  0x6b73616eU
 #define MARKS 4
 
 static bool in_use[CONFIG_KASAN_NR_CPUS];
 static bool broken;
 
-/* Return: its lowest address, NULL if there is none or it is too small. */
+/* Return: the lowest address of the port's stack; NULL if there is none or it is too small. */
 static char *own_stack(size_t *size)
 {
 	char *low;
@@ -34,7 +32,7 @@ enum kasan_room kasan_room_here(const struct kasan_port_task *task, size_t *left
 	*left = 0;
 	if (in_use[kasan_port_cpu()] || own_stack(&size))
 		return KASAN_ROOM_WHOLE;
-	/* On a stack that the port does not know it is its business that there is room. */
+	/* On a stack that the port does not know, the port must make sure there is room. */
 	if (!task->stack_start || sp >= task->stack_end ||
 	    sp < task->stack_start - CONFIG_KASAN_STACK_GUARD)
 		return KASAN_ROOM_WHOLE;
@@ -53,7 +51,7 @@ void kasan_on_own_stack(void (*function)(void *argument), void *argument)
 	char *low;
 	unsigned int i;
 
-	/* In use: this is a bug inside of a report, or in a handler that has interrupted one. */
+	/* If it is in use, this is a bug inside a report, or in a handler that has interrupted one. */
 	low = in_use[cpu] ? NULL : own_stack(&size);
 	if (!low) {
 		function(argument);

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * print.c - the text of a report, from the captured and described data. Tools read these lines: see
- * docs/use/reports.md for the contract. Nothing here looks at memory that a bug may have changed, except for
- * stack traces, and the depot checks every handle.
- */
+/* print.c - the text of a report, from what was captured and described. Tools read these lines: docs/use/reports.md has
+ * the contract. Apart from stack traces, whose handles the depot checks, nothing here looks at memory that a bug may
+ * have changed. */
 #include "captured.h"
 
-#include "../arch/arch.h"
-
-/* Too large for the stack. Guarded by the report lock. */
+/* Too large for the stack. The report lock guards it. */
 static struct kasan_line line;
 
 static void separator(void)
@@ -23,8 +19,8 @@ static void blank(void)
 
 #define NO_STACK " (stack is not available)"
 
-/* A trace can run into code that keeps no frames, or into what a bug has left on the stack. The first entry is the place
- * itself: of the bug, or one that the system has named. */
+/* A trace can run into code that keeps no frames, or into what a bug has left on the stack. The first entry is the
+ * place itself: of the bug, or one that the system has named. */
 static bool is_frame(const uintptr_t *pcs, size_t i)
 {
 	return kasan_port_is_code(pcs[i]) &&
@@ -35,7 +31,7 @@ static void print_trace(const uintptr_t *pcs, size_t count, bool first_is_exact)
 {
 	size_t i;
 
-	/* With an empty section parsers would take the next lines for frames. */
+	/* Parsers would take the lines after an empty section for frames. */
 	if (!count) {
 		kasan_report_line(NO_STACK);
 		return;
@@ -90,8 +86,7 @@ static void add_title(struct kasan_line *to, const struct kasan_report *report)
 		kasan_line_add(to, "%s in %pB", report->type, ip);
 }
 
-/* "Write of size 4 at addr ffff000012345678 by task main/21"; @capital: as the line's first word, else
- * within one. */
+/* Adds "Write of size 4 at addr ffff000012345678 by task main/21". @capital: at the start of a line. */
 static void add_access(struct kasan_line *to, const struct kasan_report *report, bool capital)
 {
 	static const char *const words[][2] = {
@@ -118,7 +113,7 @@ static void add_access(struct kasan_line *to, const struct kasan_report *report,
 		kasan_line_add(to, " of size %zu at addr %p", report->size, addr);
 	else
 		kasan_line_add(to, " at addr %p", addr);
-	/* The task that found it need not be the one that wrote. */
+	/* The task that found it may not be the one that wrote. */
 	if (CONFIG_KASAN_SLAB && report->slack.found)
 		kasan_line_add(to, " found %s", report->slack.found);
 	kasan_line_add(to, " by task %s/%u", report->comm, (unsigned int)report->task.id);
@@ -141,7 +136,7 @@ static void print_header(const struct kasan_report *report)
 	kasan_line_print(&line);
 	print_access(report);
 #ifdef CONFIG_KASAN_TAGS
-	/* The tags did not show it. */
+	/* Tags have not found it. */
 	if (report->has_shadow && !report->slack.found)
 		kasan_report_line("Pointer tag: [%02x], memory tag: [%02x]",
 				  kasan_addr_tag(report->pointer), report->bad_shadow);
@@ -158,7 +153,7 @@ static void print_header(const struct kasan_report *report)
 		kasan_report_line(" (no callers: compile with -funwind-tables, link .ARM.exidx)");
 }
 
-/* Behind the header, because it explains all the rest. */
+/* After the header, because it explains everything else. */
 static void print_overflow(const struct kasan_report *report)
 {
 	const struct kasan_port_task *task = &report->overflow_task;
@@ -192,7 +187,7 @@ static void print_tracks(const struct kasan_owner *owner)
 
 static const char *region_state(const struct kasan_report *report)
 {
-	/* A bad free is about the pointer, not about the state of the region when it was touched. */
+	/* A bad free concerns the pointer, and not the state of the region when it was accessed. */
 	if (report->is_free)
 		return "";
 	if (report->owner.state == KASAN_OWNER_LIVE)
@@ -231,7 +226,7 @@ static void print_owner(const struct kasan_report *report)
 	blank();
 }
 
-/* Offsets count from the object's start; if its owner is not known, from the start of the granule. */
+/* Offsets count from the start of the object or, if its owner is not known, of the granule. */
 static void print_slack(const struct kasan_report *report)
 {
 	const struct kasan_slack *slack = &report->slack;
@@ -339,7 +334,6 @@ static void print_memory(const struct kasan_report *report)
 {
 	const uintptr_t row_bytes = KASAN_REPORT_ROW_SIZE * KASAN_GRANULE_SIZE;
 	const uintptr_t granule = (report->first_bad % row_bytes) / KASAN_GRANULE_SIZE;
-	/* ">", the address, ": ", then three characters a granule. */
 	const size_t column = 1 + sizeof(uintptr_t) * 2 + 2 + granule * 3;
 	const uintptr_t middle = KASAN_REPORT_ROWS / 2;
 	uintptr_t i;
@@ -359,11 +353,9 @@ static void print_memory(const struct kasan_report *report)
 	}
 }
 
-/*
- * Not "BUG: KASAN:": parsers take that for the beginning of a report and miss the rest. Nor "Write of size": they
- * would read it as the access of a double free that was reported before. The callers tell which of the
- * reports before it is meant. Their part comes last, because a line that is too long is cut.
- */
+/* Not "BUG: KASAN:", which parsers take for the beginning of a report, missing the rest; nor "Write of size", which
+ * they would read as the access of an earlier double free. The callers tell which earlier report is meant. They come
+ * last, because a line that is too long is cut. */
 void kasan_print_again(const struct kasan_report *report, unsigned long count)
 {
 	size_t i;

@@ -2,20 +2,19 @@
 /*
  * repeat.c - kasan.repeat=: the places whose bugs have been reported.
  *
- * A bug in a loop is found each time round, and the second report repeats the first. So the table remembers
- * the places of reports, and a later report of the same place is one line.
+ * A bug in a loop is found each time round, and the second report repeats the first. So a table remembers the places of
+ * reports, and a later report of the same place is one line.
  *
- * A place is the type of the bug, the kind of access, and the first frames of the call trace: the bad
- * access with its callers, because one helper may serve many callers. An asynchronous report does not begin
- * at its access: there the whole trace is the place, and two bugs that one tick notices are the same only
- * if their whole traces are.
+ * A place is the type of the bug, the kind of access, and the first frames of the call trace: the bad access with its
+ * callers, because one helper may serve many callers. An asynchronous report does not begin at its access, so its place
+ * is the whole trace.
  *
- * The table is bounded. When it is full, the place that was quiet for the longest time is forgotten: a bug
- * in a loop keeps its entry, and a forgotten one is reported whole again.
+ * The table is bounded. When it is full, the place that was quiet for the longest time is forgotten: a bug in a loop
+ * keeps its entry, and a forgotten one is reported whole again.
  */
 #include "captured.h"
 
-/** struct place - @count: reports of it, 0: a free entry. @last: the table's clock at the last one. @kind: of access. */
+/** struct place - @count: its reports; 0: a free entry. @last: the table's clock at the last one. @kind: of access. */
 struct place {
 	unsigned long count, last;
 	const char *type;
@@ -23,11 +22,11 @@ struct place {
 	uintptr_t pcs[KASAN_PLACE_FRAMES];
 };
 
-/* Guarded by the lock of reports. */
+/* The report lock guards these. */
 static struct place places[CONFIG_KASAN_REPEAT_PLACES];
 static unsigned long table_clock;
 
-/* Types are constants, but each file may have a copy of its own. */
+/* Types are constants, but each file may have its own copy. */
 static bool same_type(const char *a, const char *b)
 {
 	while (a != b && *a && *a == *b) {
@@ -57,7 +56,7 @@ static void fill_place(struct place *place, const struct kasan_report *report)
 	place->kind = (uint8_t)(report->is_write | report->is_free << 1 | report->is_async << 2);
 	for (i = 0; i < report->depth && i < KASAN_PLACE_FRAMES; i++)
 		place->pcs[i] = report->pcs[i];
-	/* The rest of the trace goes into the last of them. The factor is odd, so no bit is lost. */
+	/* The rest of the trace is mixed into the last one. The factor is odd, so no bit is lost. */
 	for (; i < report->depth && report->is_async; i++)
 		place->pcs[KASAN_PLACE_FRAMES - 1] =
 			(place->pcs[KASAN_PLACE_FRAMES - 1] ^ report->pcs[i]) * 0x9e3779b1U;

@@ -2,10 +2,9 @@
 /*
  * report.c - the life of a report: permission, capture, the order of phases, and the end.
  *
- * One report at a time, over all CPUs: a second CPU waits. A bug that the report path itself runs
- * into cannot be printed where it is found: it is captured, and printed after the report that found it. The
- * lock is held with interrupts off from capture to the last line, because any context may find a bug, and
- * it must not move to another CPU in the middle.
+ * There is one report at a time over all CPUs, and a second CPU waits. A bug that the report path itself runs into is
+ * captured, and printed after the report that found it. The lock is held with interrupts off from capture to the last
+ * line, because any context may find a bug, and the report must not move to another CPU in the middle.
  */
 #include "captured.h"
 
@@ -19,13 +18,11 @@ static kasan_report_filter_fn report_filter;
 /* The filter is running on that CPU. */
 static bool asking[CONFIG_KASAN_NR_CPUS];
 
-/* Too large for the stack that the bug may have nearly used up. Guarded by the lock. */
+/* Too large for a stack that the bug may have nearly used up. The lock guards it. */
 static struct kasan_report the_report;
 
-/*
- * Reports that wait for the lock's owner: bugs inside its report, and those of CPUs that could not wait
- * longer. A few are enough, because further ones are mostly the same bug again.
- */
+/* Reports that wait for the lock's owner: bugs inside its report, and those of CPUs that could not wait longer. A few
+ * are enough, because further ones are mostly the same bug again. */
 #if CONFIG_KASAN_WAITING_REPORTS
 enum slot_state {
 	SLOT_FREE,
@@ -43,10 +40,10 @@ static unsigned long next_order;
 
 /* Bugs that were not reported: found inside of reports, or with no stack left. */
 static unsigned long left_out, no_room;
-/* One of them was to end the system, which the next context that may print does. A word: RISC-V has no atomic exchange of a
- * byte. */
+/* One of them should have ended the system, which the next context that may print does. A word, because RISC-V has no
+ * atomic exchange of bytes. */
 static unsigned int unprinted_panic;
-/* One of them is being printed. Guarded by the lock. */
+/* A waiting report is being printed. The lock guards this. */
 static bool printing_waiting;
 
 /* --- The sequence --- */
@@ -61,20 +58,18 @@ static const char *why_panic(bool may_write)
 	return NULL;
 }
 
-/*
- * Wait for the report of another CPU, but not for ever: it may wait for a lock of the console that
- * this CPU held when it ran into its bug. A report takes milliseconds, on a serial line tenths of a
- * second; this many tries take longer on any processor.
- */
+/* Wait for another CPU's report, but not for ever: it may wait for a lock of the console that this CPU held when it ran
+ * into its bug. A report takes milliseconds, on a serial line tenths of a second; this many tries take longer on any
+ * processor. */
 #define REPORT_TRIES (1U << 26)
 
-/* Interrupts are off, and @cpu is this one. Return: false if the lock did not come free. */
+/* Interrupts are off on this CPU, @cpu. Return: false if the lock was not freed. */
 static bool lock_reports(unsigned int cpu)
 {
 	unsigned int tries;
 
 	for (tries = REPORT_TRIES; tries; tries--) {
-		/* Reading costs the owner nothing, and each try takes about the same time everywhere. */
+		/* Reading costs the owner nothing, and a try takes about the same time on every CPU. */
 		if (kasan_lock_owner(&kasan_report_lock) < 0 &&
 		    kasan_trylock_here(&kasan_report_lock, cpu))
 			return true;
@@ -83,7 +78,7 @@ static bool lock_reports(unsigned int cpu)
 	return false;
 }
 
-/* With hardware tags kernel memory that is not mapped has no state, but may have an owner beside it. */
+/* With hardware tags, kernel memory that is not mapped has no state, but may have an owner beside it. */
 #ifdef CONFIG_KASAN_HW_TAGS
 #define MAY_HAVE_NO_TAGS true
 #else
@@ -92,7 +87,7 @@ static bool lock_reports(unsigned int cpu)
 
 static void explain(struct kasan_report *report)
 {
-	/* The type of a bad free is given, and so is that of a write that left its traces. */
+	/* The type of a bad free, or of a write found by its traces, is given. */
 	const bool classify = !report->type;
 
 	if (classify)
@@ -116,14 +111,14 @@ static void fill_info(struct kasan_report_info *info, const struct kasan_report 
 	info->ip = report->ip;
 }
 
-/* A report that ends the system is printed whole, wherever it is. */
+/* A report that ends the system is printed whole, whatever its place. */
 static bool is_brief(const struct kasan_report *report)
 {
 	return !kasan_opt_repeat_full && __atomic_load_n(&kasan_opt_multi_shot, __ATOMIC_RELAXED) &&
 	       !why_panic(report->is_write || report->is_free);
 }
 
-/* Interrupts off, the lock held, kasan_port_report_begin() called: the phases in their order. */
+/* Runs the phases in order, with interrupts off, the lock held, and kasan_port_report_begin() called. */
 static void print_captured(struct kasan_report *report)
 {
 	unsigned long count;
@@ -138,7 +133,7 @@ static void print_captured(struct kasan_report *report)
 	__atomic_fetch_add(&report_count, 1, __ATOMIC_RELAXED);
 }
 
-/* The last line is printed and the lock is free. May not return. */
+/* After the last line, with the lock free. May not return. */
 static void after_report(const struct kasan_report_info *info)
 {
 	const kasan_report_hook_fn hook = __atomic_load_n(&report_hook, __ATOMIC_ACQUIRE);
@@ -173,11 +168,11 @@ static struct slot *take_slot(void)
 }
 
 /*
- * Interrupts are off. The slot is taken first: the capture itself may meet the bug again, and then fewer
- * slots are left each time. While a report that waited is printed, nothing new may wait, or a bug in the
- * console would be reported for ever.
+ * Interrupts are off. The slot is taken first: if the capture itself meets the bug again, fewer slots are left each
+ * time. While a report that waited is printed, nothing new may wait, or a bug in the console would be reported for
+ * ever.
  *
- * Return: true if the report will be printed.
+ * Return: will the report be printed?
  */
 static bool put_off(const struct kasan_bug *bug, bool inside)
 {
@@ -212,7 +207,7 @@ struct waiting_report {
 	bool printed;
 };
 
-/* On the stack for reports, under the lock. */
+/* Runs on the stack for reports, under the lock. */
 static void print_oldest(void *argument)
 {
 	struct waiting_report *const waiter = argument;
@@ -230,19 +225,16 @@ static void print_oldest(void *argument)
 	waiter->printed = true;
 }
 
-/*
- * Print the report that has waited longest. Return: false if none waits, or if another context has the
- * lock: that context looks when it frees the lock. Otherwise the caller looks again, because reports that
- * came meanwhile found the lock taken.
- */
+/* Print the report that has waited longest. Return: false if none waits, or if another context has the lock, which will
+ * look when it frees it. Otherwise the caller looks again, because reports that came meanwhile found the lock taken. */
 static bool print_waiting(void)
 {
 	struct waiting_report waiter;
 	unsigned long flags;
 
 	kasan_clear(&waiter);
-	/* A context that puts a report off tries the lock afterwards, and one that frees the lock looks
-	 * afterwards: one of the two sees the other. */
+	/* A context that puts a report off tries the lock afterwards, and one that frees the lock looks for reports
+	 * afterwards, so one of the two sees the other. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (kasan_likely(!oldest_ready()) || !kasan_trylock(&kasan_report_lock, &flags))
 		return false;
@@ -257,7 +249,6 @@ static bool print_waiting(void)
 
 #else
 
-/* Return: false, it will not be printed. */
 static bool put_off(const struct kasan_bug *bug, bool inside)
 {
 	(void)bug;
@@ -273,7 +264,7 @@ static bool print_waiting(void)
 
 #endif
 
-/* Return: true if the lock was taken and is free again: the caller looks for reports that came meanwhile. */
+/* Return: true if the lock was taken and freed: the caller looks for reports that came meanwhile. */
 static bool say_left_out(void)
 {
 	unsigned long flags, n;
@@ -302,7 +293,7 @@ void kasan_flush_reports(void)
 {
 	while (print_waiting())
 		;
-	/* Printed once: this line finds a bug in the console again, and would do so for ever. */
+	/* Once only, because this line may find the console's bug again, for ever. */
 	if (say_left_out()) {
 		while (print_waiting())
 			;
@@ -339,8 +330,8 @@ static bool is_wanted(const struct kasan_bug *bug)
 }
 
 /**
- * struct checked - the last report of each CPU, if it was one of a check, of an access without shadow: after the report the
- *	access is made, and may fault, by then perhaps on another CPU
+ * struct checked - each CPU's last report, if it was one of a check of an access without shadow. The access is made
+ * after the report and may fault, by then perhaps on another CPU
  * @addr: of the access, plus 1; 0: the last report was another one. @task: its number.
  */
 static struct checked {
@@ -354,13 +345,14 @@ static void remember_check(const struct kasan_report *report)
 	struct checked *const mine = &checked[kasan_port_cpu()];
 	const bool may_fault = !report->is_fault && !report->has_shadow;
 
-	/* Another CPU may look for a fault of its own meanwhile: no address beside another report's task. */
+	/* Another CPU may look for its own fault meanwhile, and must not see one report's address with another's
+	 * task. */
 	__atomic_store_n(&mine->addr, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&mine->task, report->task.id, __ATOMIC_RELEASE);
 	__atomic_store_n(&mine->addr, may_fault ? report->pointer + 1 : 0, __ATOMIC_RELEASE);
 }
 
-/* Has a check in this task reported the access at @addr a moment ago? */
+/* Has a check in this task just reported the access at @addr? */
 static bool was_checked(uintptr_t addr)
 {
 	const unsigned long irq = kasan_port_irq_save();
@@ -381,7 +373,7 @@ static bool was_checked(uintptr_t addr)
 }
 
 /**
- * struct passage - one bug on its way through the lock, shared by the two stacks that it takes
+ * struct passage - one bug on its way through the lock, shared by the two stacks that it uses
  * @bug: complete.
  * @room, @left: of the stack that the report runs on.
  * @accepted: the report was printed, or will be. @printed: it was, and @info is what was reported.
@@ -395,7 +387,7 @@ struct passage {
 	struct kasan_report_info info;
 };
 
-/* No more is captured than a short report prints. */
+/* Capture only what a short report prints. */
 static void print_short(const struct kasan_bug *bug, size_t left)
 {
 	kasan_capture_short(&the_report, bug);
@@ -403,7 +395,7 @@ static void print_short(const struct kasan_bug *bug, size_t left)
 	__atomic_fetch_add(&report_count, 1, __ATOMIC_RELAXED);
 }
 
-/* On the stack for reports, with interrupts off. */
+/* Runs on the stack for reports, with interrupts off. */
 static void pass(void *argument)
 {
 	struct passage *const passage = argument;
@@ -421,7 +413,7 @@ static void pass(void *argument)
 			passage->accepted = put_off(bug, passage->inside);
 		else
 			__atomic_fetch_add(&no_room, 1, __ATOMIC_RELAXED);
-		/* Nobody will print it, but the system must not go on after the report that is being printed. */
+		/* It will not be printed, but the system must not go on after the report that is being printed. */
 		if (!passage->accepted && why_panic(is_write))
 			__atomic_store_n(&unprinted_panic, 1, __ATOMIC_RELAXED);
 		return;
@@ -442,7 +434,7 @@ static void pass(void *argument)
 	kasan_unlock_here(&kasan_report_lock);
 }
 
-/* Registers where traces on this CPU start. Return: what was set before. */
+/* Set the registers where traces on this CPU start. Return: the previous ones. */
 static const struct kasan_regs *start_traces(const struct kasan_regs *regs)
 {
 #if KASAN_ARCH_UNWINDS
@@ -457,21 +449,21 @@ static const struct kasan_regs *start_traces(const struct kasan_regs *regs)
 #endif
 }
 
-/* What follows a report on the stack of the context that found the bug. May not return. */
+/* What happens after a report, on the stack of the context that found the bug. May not return. */
 static void leave(const struct passage *passage)
 {
 	if (passage->printed)
 		after_report(&passage->info);
-	/* The owner of the lock may have left in the meantime; and reports came to wait during this one. No other
-	 * context prints a report that was put off. */
+	/* The lock's owner may have left meanwhile, and reports may have come to wait during this one. No other context
+	 * prints a report that was put off. */
 	if (!passage->inside)
 		kasan_flush_reports();
 	if (passage->printed)
 		panic_if_wanted(passage->info.is_write || passage->info.is_free);
 }
 
-/* Return: true if the report was printed, or will be. */
-static __attribute__((__noinline__)) bool report_it(struct kasan_bug *bug)
+/* Return: was the report printed, or will it be? */
+static kasan_noinline bool report_it(struct kasan_bug *bug)
 {
 	struct passage passage;
 	const struct kasan_regs *old;
@@ -484,7 +476,7 @@ static __attribute__((__noinline__)) bool report_it(struct kasan_bug *bug)
 	kasan_clear(&passage);
 	passage.bug = bug;
 #if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_START_CHECKS
-	/* The check that kasan_check_offset() provokes: it was seen, and that was the question. */
+	/* kasan_check_offset() provoked this check, and wanted to know whether it would be made. */
 	if (kasan_unlikely(bug->addr == __atomic_load_n(&kasan_probe_addr, __ATOMIC_RELAXED)) &&
 	    bug->addr) {
 		__atomic_store_n(&kasan_probe_addr, 0, __ATOMIC_RELAXED);
@@ -492,7 +484,7 @@ static __attribute__((__noinline__)) bool report_it(struct kasan_bug *bug)
 	}
 #endif
 #ifdef CONFIG_KASAN_HW_TAGS
-	/* This CPU has noted its fault earlier: report it first, and do not blame it on the report path. */
+	/* Report a fault that this CPU has noted earlier first, so that the report path is not blamed for it. */
 	if (!(bug->how & KASAN_HOW_ASYNC))
 		kasan_report_async_faults(bug->ip, bug->fp);
 #endif
@@ -511,7 +503,7 @@ static __attribute__((__noinline__)) bool report_it(struct kasan_bug *bug)
 	if (passage.room == KASAN_ROOM_NONE) {
 		__atomic_fetch_add(&no_room, 1, __ATOMIC_RELAXED);
 		kasan_port_irq_restore(irq);
-		/* Here the port alone prints. There is no room either to ask whether somebody ignores the bug. */
+		/* Only the port prints here. There is not even room to ask whether the bug is ignored. */
 		panic_if_wanted(bug->how & (KASAN_HOW_WRITE | KASAN_HOW_FREE));
 		return false;
 	}
@@ -557,7 +549,7 @@ bool kasan_report_access(uintptr_t addr, size_t size, bool is_write, uintptr_t i
 	return report_bug(NULL, addr, size, is_write ? KASAN_HOW_WRITE : 0, ip, fp);
 }
 
-/* One that is not clear may be a write, and a user who asked for a panic at writes must get one. */
+/* An unclear access may be a write, and a user who asked for a panic at writes must get one. */
 static unsigned int how_of_fault(int direction)
 {
 	return KASAN_HOW_FAULT | (direction == KASAN_FAULT_READ ? 0 : KASAN_HOW_WRITE) |
@@ -582,9 +574,8 @@ bool kasan_report_fault_at(uintptr_t addr, size_t size, int direction,
 	return report_it(&bug);
 }
 
-__attribute__((__noinline__)) bool kasan_report_stack_overflow(const struct kasan_port_task *task,
-							       uintptr_t addr,
-							       const struct kasan_regs *regs)
+kasan_noinline bool kasan_report_stack_overflow(const struct kasan_port_task *task, uintptr_t addr,
+						const struct kasan_regs *regs)
 {
 	struct kasan_bug bug;
 
@@ -620,7 +611,7 @@ bool kasan_report_slack(const struct kasan_slack *slack, uint8_t tag, uintptr_t 
 }
 #endif
 
-__attribute__((__noinline__)) void kasan_report_double_free(const void *addr, uintptr_t ip)
+kasan_noinline void kasan_report_double_free(const void *addr, uintptr_t ip)
 {
 	kasan_report_bad_free("double-free", addr, ip ? ip : KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
@@ -648,7 +639,7 @@ void kasan_report_async_faults(uintptr_t ip, uintptr_t fp)
 		report_bug("invalid-access", 0, 0, KASAN_HOW_ASYNC | KASAN_HOW_WRITE, ip, fp);
 }
 
-__attribute__((__noinline__)) void kasan_check_async_faults(void)
+kasan_noinline void kasan_check_async_faults(void)
 {
 	kasan_report_async_faults(KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
@@ -663,9 +654,8 @@ void kasan_check_async_faults_at(uintptr_t ip, uintptr_t fp)
 
 /* --- Around reports --- */
 
-/* It only watches the lock: a context that held it, even for a moment, would have to look for reports that
- * came to wait. Interrupts stay on between the tries, and a CPU that is inside its own report does not
- * wait. */
+/* This only watches the lock: a context that held it, even for a moment, would have to look for reports that came to
+ * wait. Interrupts are on between the tries, and a CPU inside its own report does not wait. */
 void kasan_wait_for_report(void)
 {
 	unsigned int tries;

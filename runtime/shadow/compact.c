@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * compact.c - the compact shadow: poisons, checks, and says what a byte of the ordinary shadow would be. See compact.h.
- */
+/* compact.c - the compact shadow: poisons, checks, and translates to the bytes of the ordinary shadow. See
+ * compact.h. */
 #include "compact.h"
 #include "../base/lock.h"
 #include "../base/up.h"
@@ -27,7 +26,8 @@ uint8_t kasan_code_value(enum kasan_code code)
 
 /* --- Writing --- */
 
-/* The bits of @mask, in a byte that a neighbour's granules may share: nobody may come between the load and the store. */
+/* Write the bits of @mask in a byte that a neighbour's granules may share, without an interruption between load and
+ * store. */
 static void set_bits(uint8_t *byte, uint8_t mask, uint8_t bits)
 {
 #ifdef KASAN_LOCK_PLAIN
@@ -36,8 +36,8 @@ static void set_bits(uint8_t *byte, uint8_t mask, uint8_t bits)
 	*byte = (uint8_t)((*byte & ~mask) | (bits & mask));
 	kasan_port_irq_restore(flags);
 #elif defined(__riscv)
-	/* GCC 12 has no atomic operations on bytes there, only calls of libatomic: the aligned word around it. Another CPU's
-	 * store beside the byte makes the exchange fail, as one to the byte itself does. */
+	/* GCC 12 has no atomic operations on bytes there, only calls of libatomic, so exchange the aligned word around
+	 * it. A store of another CPU to any of its bytes makes the exchange fail, and it is repeated. */
 	uint32_t *const word = (uint32_t *)((uintptr_t)byte & ~(uintptr_t)3);
 	const unsigned int shift = ((uintptr_t)byte & 3) * 8;
 	const uint32_t kept = ~((uint32_t)mask << shift);
@@ -56,7 +56,7 @@ static void set_bits(uint8_t *byte, uint8_t mask, uint8_t bits)
 #endif
 }
 
-/* Whole granules, all in @window. */
+/* The granules lie in @window. */
 static void fill_piece(const struct kasan_window *window, uintptr_t first, uintptr_t last,
 		       enum kasan_code code)
 {
@@ -116,7 +116,7 @@ uintptr_t kasan_closed_below(uintptr_t granule, uintptr_t limit)
 	if (window && limit < window->start)
 		limit = window->start;
 	while (window && granule >= limit) {
-		/* Windows start at a byte of their shadow. */
+		/* A window starts at a byte of its shadow. */
 		if (!*kasan_codes_of(window, granule)) {
 			granule &= ~(four - 1);
 			if (granule < limit + KASAN_GRANULE_SIZE)
@@ -133,7 +133,7 @@ uintptr_t kasan_closed_below(uintptr_t granule, uintptr_t limit)
 	return 0;
 }
 
-/* kasan_find_bad() for [first, last], all of it in @window. */
+/* kasan_find_bad() for [@first, @last] inside @window. */
 static bool find_in_window(const struct kasan_window *window, uintptr_t first, uintptr_t last,
 			   uintptr_t *bad)
 {
@@ -141,7 +141,7 @@ static bool find_in_window(const struct kasan_window *window, uintptr_t first, u
 	enum kasan_code code = KASAN_CODE_OPEN;
 
 	for (;; granule += KASAN_GRANULE_SIZE) {
-		/* Four granules at a step through large ranges. */
+		/* Skip four granules at a time in large ranges. */
 		if (!*kasan_codes_of(window, granule))
 			granule |= 3 * KASAN_GRANULE_SIZE;
 		else if (kasan_code_at(granule, &code) && code != KASAN_CODE_OPEN) {
@@ -150,7 +150,7 @@ static bool find_in_window(const struct kasan_window *window, uintptr_t first, u
 				at += kasan_last_bytes(granule);
 			if (at <= last && at - granule < KASAN_GRANULE_SIZE) {
 				*bad = at > first ? at : first;
-				/* All of the access in this granule may lie below @at. */
+				/* The access may lie entirely below @at in this granule. */
 				if (*bad <= last)
 					return true;
 			}
@@ -160,7 +160,7 @@ static bool find_in_window(const struct kasan_window *window, uintptr_t first, u
 	}
 }
 
-/* Window by window; memory between them is accessible. */
+/* Go window by window. Memory between windows is accessible. */
 bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
 {
 	const uintptr_t last = addr + size - 1;
@@ -198,19 +198,6 @@ bool kasan_memory_state(const void *addr, uint8_t *state)
 	if (!*state)
 		*state = kasan_code_value(code);
 	return true;
-}
-
-uint8_t *kasan_shadow_of(const void *addr)
-{
-	(void)addr;
-	return NULL;
-}
-
-bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)
-{
-	(void)shadow;
-	(void)addr;
-	return false;
 }
 
 #endif /* CONFIG_KASAN_SHADOW_COMPACT */

@@ -2,9 +2,10 @@
 /*
  * compact.h - the compact shadow (CONFIG_KASAN_SHADOW_COMPACT): two bits for 8 bytes, 1/32 of the window.
  *
- * Two bits tell freed memory, redzones and the left redzone, where an object's header is, apart. They cannot tell how many
- * bytes of an object's last granule are accessible: that granule is marked as redzone, and the check that finds it asks
- * the object's header. So only heaps with headers can have such a shadow, and only checks that are calls can read it.
+ * Two bits distinguish accessible memory, freed memory, redzones, and the left redzone, which holds an object's header.
+ * They cannot say how many bytes of an object's last granule are accessible: that granule is marked as redzone, and a
+ * check that finds it asks the object's header. So only heaps with headers can have such a shadow, and only outline
+ * checks can read it.
  */
 #ifndef KASAN_COMPACT_H
 #define KASAN_COMPACT_H
@@ -30,7 +31,7 @@ static inline unsigned int kasan_code_shift(uintptr_t addr)
 	return (addr >> KASAN_SHADOW_SCALE_SHIFT & 3) * 2;
 }
 
-/** kasan_code_at() - @code: filled with that of @addr's granule. Return: false if it has none. */
+/** kasan_code_at() - @code: filled with the code of @addr's granule. Return: false if there is none. */
 static inline bool kasan_code_at(uintptr_t addr, enum kasan_code *code)
 {
 	const struct kasan_window *window = kasan_window_of(addr);
@@ -43,14 +44,15 @@ static inline bool kasan_code_at(uintptr_t addr, enum kasan_code *code)
 	return true;
 }
 
-/** kasan_code_value() - Return: the byte that stands for @code in reports and comparisons. */
+/** kasan_code_value() - Return: the shadow byte that stands for @code in reports and comparisons. */
 uint8_t kasan_code_value(enum kasan_code code);
 
-/** kasan_compact_fill() - write the code for @value where [@addr, @addr + @size), whole granules, has shadow. */
+/** kasan_compact_fill() - write the code for @value to the part of [@addr, @addr + @size), whole granules, that has
+ *  shadow. */
 void kasan_compact_fill(uintptr_t addr, size_t size, uint8_t value);
 
-/** kasan_closed_below() - Return: the nearest granule at or below @granule, down to @limit, that is not all accessible;
- *  0: none, or the window ends. */
+/** kasan_closed_below() - Return: the nearest granule from @granule down to @limit that is not accessible as a whole; 0
+ *  if there is none, or the window ends. */
 uintptr_t kasan_closed_below(uintptr_t granule, uintptr_t limit);
 
 #endif

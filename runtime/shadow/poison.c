@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * poison.c - writes shadow memory: poison, unpoison, and both in one for objects with a tail.
+ * poison.c - writes shadow memory: poison, unpoison, and both at once for objects with a tail.
  *
- * This runs on every allocation and every free, mostly for a few dozen bytes of memory and so for a
- * handful of shadow bytes. Small fills are therefore two overlapping stores, with no loop and no
- * call; large ones store 64 bytes at a time. memset() is never called: the system's may be
- * instrumented.
+ * This runs on every allocation and every free, mostly for a few dozen bytes of memory and so for a handful of shadow
+ * bytes. Small fills are therefore two overlapping stores without a loop or a call; large ones store 64 bytes at a
+ * time. memset() is never called, because the system's may be instrumented.
  */
 #include "compact.h"
 
@@ -14,18 +13,15 @@
 #define fill_granules kasan_compact_fill
 #else
 
-/* Where code may be large, fill_granules() contains it. */
+/* Where code may be large, the fill is inlined. */
 #if UINTPTR_MAX > UINT32_MAX
 #define fill kasan_fill_inline
 #else
 #define fill kasan_fill
 #endif
 
-/*
- * Fill the shadow of [addr, addr + size), both multiples of a granule. Memory without shadow is
- * left alone: the compilers also name globals and stacks that lie outside every window, and a write
- * through a translation that does not exist would hit something innocent.
- */
+/* Fill the shadow of [@addr, @addr + @size), both multiples of a granule, where there is shadow. The compilers also
+ * name globals and stacks outside of every window, whose translation would hit unrelated memory. */
 static void fill_granules(uintptr_t addr, size_t size, uint8_t value)
 {
 #ifdef CONFIG_KASAN_SHADOW_FULL
@@ -40,7 +36,7 @@ static void fill_granules(uintptr_t addr, size_t size, uint8_t value)
 
 	if (!size)
 		return;
-	/* Nearly always all of it is in one window. */
+	/* Nearly always one window holds all of it. */
 	if (kasan_likely(kasan_shadow_run(addr, size, &shadow))) {
 		fill(shadow, value, size >> KASAN_SHADOW_SCALE_SHIFT);
 		return;
@@ -65,7 +61,6 @@ static void fill_granules(uintptr_t addr, size_t size, uint8_t value)
 #endif
 }
 
-/* Shadow of the smallest page that the loops of kasan_fill_pages() can fill. */
 #if (CONFIG_KASAN_PAGE_SIZE & 4095) == 0
 #define PAGE_SHADOW (4096U >> KASAN_SHADOW_SCALE_SHIFT)
 #endif
@@ -73,13 +68,13 @@ static void fill_granules(uintptr_t addr, size_t size, uint8_t value)
 void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 {
 #if defined(CONFIG_KASAN_SHADOW_FULL) && defined(PAGE_SHADOW)
-	/* Whole pages of a system that has shadow for all of them: no range test, and no odd ends. */
+	/* All of these pages have shadow: no range test, and no odd ends. */
 	uint8_t *shadow = (uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
 	/* Not up to an end, which is address 0 if the shadow is the last memory that there is. */
 	size_t pages = (size + 4095) / 4096;
 	const uint64_t word = value * 0x0101010101010101ULL;
 
-	/* The blocks that the processor clears are aligned: at another offset they would have neighbours' shadow in them. */
+	/* The CPU clears aligned blocks. At another offset they would reach into the neighbours' shadow. */
 	if (!value && KASAN_FULL_OFFSET % KASAN_ARCH_ZERO_BYTES == 0 && kasan_arch_can_zero()) {
 		for (; pages; pages--, shadow += PAGE_SHADOW) {
 #pragma GCC unroll 16
@@ -116,7 +111,7 @@ static void unpoison(const void *addr, size_t size)
 	uintptr_t start = (uintptr_t)addr & ~(uintptr_t)KASAN_GRANULE_MASK;
 	uintptr_t end = (uintptr_t)addr + size;
 #ifdef CONFIG_KASAN_SHADOW_COMPACT
-	/* Without a header there is nobody to ask about the last granule, so all of it is accessible. */
+	/* There is no header to ask about the last granule, so all of it becomes accessible. */
 	if (size)
 		fill_granules(start,
 			      ((end + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK) - start,
@@ -128,7 +123,7 @@ static void unpoison(const void *addr, size_t size)
 	if (!size)
 		return;
 	fill_granules(start, whole - start, 0);
-	/* The number of accessible bytes is the encoding of the last granule. */
+	/* The last granule is encoded as the number of its accessible bytes. */
 	if (end != whole && kasan_shadow_at(whole, &shadow))
 		*shadow = (uint8_t)(end & KASAN_GRANULE_MASK);
 #endif
@@ -142,11 +137,8 @@ void kasan_poison_tail_always(const void *addr, size_t size, size_t span, uint8_
 	if (size > span)
 		size = span;
 	unpoison(addr, size);
-	/*
-	 * The granule in which the object ends already says how much of it is accessible; the
-	 * redzone's value starts after it. An object of 0 bytes has no such granule: all of its
-	 * span is redzone.
-	 */
+	/* The granule in which the object ends says itself how much of it is accessible, so the redzone starts after
+	 * it. An object of 0 bytes has no such granule. */
 	if (tail - start < span)
 		fill_granules(tail, start + span - tail, value);
 }
@@ -159,7 +151,7 @@ void kasan_poison_chunk(uintptr_t raw, uintptr_t object, size_t size, uintptr_t 
 }
 #endif
 
-/* With kasan=off most shadow may be read-only for ever: nothing needs to be written or cleared. */
+/* With kasan=off most shadow may be read-only for ever, and nothing needs to be written. */
 void kasan_poison(const void *addr, size_t size, uint8_t value)
 {
 	if (kasan_on())

@@ -2,12 +2,11 @@
 /*
  * probe.c - does compiled code look for shadow where the runtime keeps it?
  *
- * The offset is written down twice, for the runtime and for the compiler. If the two differ nothing
- * breaks at first: inline checks read some other memory, and every function with an array writes
- * stack poison over it. So kasan_check_offset(), which is compiled into the system's own
- * instrumented code, offers an object of its stack frame, and this file looks at what became of it.
+ * The offset is stated twice, for the runtime and for the compiler. If the two differ, nothing breaks at first: inline
+ * checks read some other memory, and every function with an array poisons it. So kasan_check_offset(), which is
+ * compiled into the system's instrumented code, offers an object of its stack frame, and this file looks at what became
+ * of it.
  */
-#include "../base/message.h"
 #include "shadow.h"
 
 #if defined(CONFIG_KASAN_GENERIC) && !defined(CONFIG_KASAN_SHADOW_COMPACT) && \
@@ -26,11 +25,8 @@ static uintptr_t offset_for(uintptr_t addr, const uint8_t *shadow)
 	return (uintptr_t)shadow - (addr >> KASAN_SHADOW_SCALE_SHIFT);
 }
 
-/*
- * Compiled code did not find the shadow of @addr, which lies at @shadow. @what, @found: a description of
- * the place that was looked at, and its address. If @addr is not in the first window, the window is wrong
- * rather than the compiler: there is one offset for all code.
- */
+/* Compiled code did not find the shadow of @addr, which lies at @shadow. @what, @found: the place it looked at. All
+ * code has one offset, so if @addr lies outside of the first window, the window is wrong and not the compiler. */
 static const char *wrong_offset(uintptr_t addr, const uint8_t *shadow, const char *what,
 				uintptr_t found, const char *after)
 {
@@ -80,7 +76,7 @@ const char *kasan_probe_end(const volatile void *object)
 
 #elif defined(CONFIG_KASAN_GENERIC)
 
-/* Nothing to compare: a compact shadow has no offset that compiled code uses, or the checks are left out. */
+/* Nothing to compare: compiled code does not use a compact shadow, or the checks are left out. */
 #if CONFIG_KASAN_START_CHECKS
 uintptr_t kasan_probe_addr;
 #endif

@@ -2,16 +2,15 @@
 /*
  * shadow.h - where the shadow byte of an address lies, and the check that runs on every access.
  *
- * Two layouts (see <kasan/config.h>). In the full one translation is an addition and an address
- * outside [CONFIG_KASAN_SHADOW_LOW, CONFIG_KASAN_SHADOW_HIGH] is inaccessible. In the windowed one
- * an address outside every window is accessible, and the first window is checked without a loop.
+ * There are two layouts (<kasan/config.h>). In the full one, translation is an addition, and an address outside
+ * [CONFIG_KASAN_SHADOW_LOW, CONFIG_KASAN_SHADOW_HIGH] is inaccessible. In the windowed one, an address outside of every
+ * window is accessible, and the first window is checked without a loop.
  *
- * Addresses are uintptr_t throughout: an int or a 32-bit mask would lose the upper half on 64-bit.
+ * Addresses are uintptr_t throughout: an int or a 32-bit mask would lose the upper half on 64-bit systems.
  */
 #ifndef KASAN_SHADOW_H
 #define KASAN_SHADOW_H
 
-#include "../arch/arch.h"
 #include "../base/fill.h"
 
 typedef uint64_t __attribute__((may_alias)) kasan_u64_alias; /* aligned */
@@ -23,8 +22,8 @@ typedef uint64_t __attribute__((may_alias)) kasan_u64_alias; /* aligned */
 /**
  * struct kasan_window - a range of memory with shadow (windowed layout)
  * @start: first address.
- * @size: bytes; 0: the entry is unused, so that the hot path needs no separate test.
- * @offset: shadow address of a is (a >> 3) + @offset.
+ * @size: bytes. 0: unused, which needs no separate test on the hot path.
+ * @offset: the shadow of address a is at (a >> 3) + @offset.
  */
 struct kasan_window {
 	uintptr_t start;
@@ -37,8 +36,7 @@ struct kasan_window {
 #define KASAN_FULL_LOW	  ((uintptr_t)(CONFIG_KASAN_SHADOW_LOW))
 #define KASAN_FULL_HIGH	  ((uintptr_t)(CONFIG_KASAN_SHADOW_HIGH))
 #define KASAN_FULL_OFFSET ((uintptr_t)(CONFIG_KASAN_SHADOW_OFFSET))
-/* Distance of the last address from the first. */
-#define KASAN_FULL_SPAN (KASAN_FULL_HIGH - KASAN_FULL_LOW)
+#define KASAN_FULL_SPAN	  (KASAN_FULL_HIGH - KASAN_FULL_LOW)
 
 static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
 {
@@ -49,7 +47,7 @@ static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
 	return true;
 }
 
-/** kasan_shadow_run() - kasan_shadow_at(), if all of [@addr, @addr + @size) has shadow, in one piece. @size > 0. */
+/** kasan_shadow_run() - kasan_shadow_at() if all of [@addr, @addr + @size) has contiguous shadow. @size > 0. */
 static inline bool kasan_shadow_run(uintptr_t addr, size_t size, uint8_t **shadow)
 {
 	addr = kasan_untag_addr(addr);
@@ -61,7 +59,7 @@ static inline bool kasan_shadow_run(uintptr_t addr, size_t size, uint8_t **shado
 extern struct kasan_window kasan_windows[CONFIG_KASAN_MAX_WINDOWS];
 extern unsigned int kasan_window_count;
 
-/** kasan_is_null() - does a check refuse @addr, which no window covers? See CONFIG_KASAN_NULL_CHECK. */
+/** kasan_is_null() - does a check refuse @addr, which lies in no window? See CONFIG_KASAN_NULL_CHECK. */
 static inline bool kasan_is_null(uintptr_t addr)
 {
 #if CONFIG_KASAN_NULL_CHECK + 0
@@ -72,20 +70,18 @@ static inline bool kasan_is_null(uintptr_t addr)
 #endif
 }
 
-/* Return: the window that holds @addr and is not the first, or NULL. In window.c: many places ask, few get that far. */
+/* Return: the window that holds @addr and is not the first, or NULL. Not inline: many places ask, but few get that
+ * far. */
 const struct kasan_window *kasan_later_window(uintptr_t addr);
 
-/* Return: the window that holds @addr, or NULL. */
-static inline __attribute__((always_inline)) const struct kasan_window *
-kasan_window_of(uintptr_t addr)
+static kasan_always_inline const struct kasan_window *kasan_window_of(uintptr_t addr)
 {
 	if (kasan_likely(addr - kasan_windows[0].start < kasan_windows[0].size))
 		return &kasan_windows[0];
 	return kasan_later_window(addr);
 }
 
-/** kasan_window_gap_end() - Return: the last address up to @last before the next window that starts above @addr, which
- *  no window covers. */
+/** kasan_window_gap_end() - Return: the end, at most @last, of the gap between windows that @addr lies in. */
 uintptr_t kasan_window_gap_end(uintptr_t addr, uintptr_t last);
 
 #ifndef CONFIG_KASAN_SHADOW_COMPACT
@@ -99,13 +95,12 @@ static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
 	return true;
 }
 
-static inline __attribute__((always_inline)) bool kasan_shadow_run(uintptr_t addr, size_t size,
-								   uint8_t **shadow)
+static kasan_always_inline bool kasan_shadow_run(uintptr_t addr, size_t size, uint8_t **shadow)
 {
 	const struct kasan_window *window = &kasan_windows[0];
 	uintptr_t distance = addr - window->start, room = window->size, offset = window->offset;
 
-	/* Numbers, not a pointer to either window: compilers would read the first one again through that. */
+	/* Copied numbers: through a pointer to either window compilers would load those of the first again. */
 	if (kasan_unlikely(distance >= room)) {
 		window = kasan_later_window(addr);
 		if (!window)
@@ -121,45 +116,50 @@ static inline __attribute__((always_inline)) bool kasan_shadow_run(uintptr_t add
 
 #endif
 
+#if defined(CONFIG_KASAN_HW_TAGS) || defined(CONFIG_KASAN_SHADOW_COMPACT)
+/* No granule has a shadow byte of its own. */
+static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
+{
+	(void)addr;
+	(void)shadow;
+	return false;
+}
+#endif
+
 /* --- Writing shadow (shadow/poison.c) --- */
 
-/** kasan_fill_pages() - write the shadow, or the tags, of whole pages: @size is rounded up to a multiple of 4096, or of a
- *  smaller page. All of them must have some. */
+/** kasan_fill_pages() - write the shadow or tags of whole pages, all of which have some. @size is rounded up to a
+ *  multiple of 4096, or of a smaller page. */
 void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value);
 
-/** kasan_poison_always(), kasan_poison_tail_always() - kasan_poison(), kasan_poison_tail() whether or not
- *  kasan=off was given, for memory whose users depend on it. */
+/** kasan_poison_always(), kasan_poison_tail_always() - kasan_poison(), kasan_poison_tail() even with kasan=off, for
+ *  memory whose users depend on it. */
 void kasan_poison_always(const void *addr, size_t size, uint8_t value);
 void kasan_poison_tail_always(const void *addr, size_t size, size_t span, uint8_t value);
 
-/** kasan_poison_chunk() - write the shadow of a simple heap's chunk [@raw, @end), aligned to granules:
- *  KASAN_HEAP_LEFT_REDZONE, @size accessible bytes from @object on, KASAN_SLAB_REDZONE. Whether or not kasan=off
- *  was given. heap.c does it for most chunks itself. */
+/** kasan_poison_chunk() - write the shadow of a simple heap's chunk [@raw, @end), aligned to granules, even with
+ *  kasan=off: KASAN_HEAP_LEFT_REDZONE, @size accessible bytes from @object on, KASAN_SLAB_REDZONE. heap.c does most
+ *  chunks itself. */
 void kasan_poison_chunk(uintptr_t raw, uintptr_t object, size_t size, uintptr_t end);
 
-/** kasan_clear_granules() - make every granule of [@low, @high) accessible as a whole, where it has
- *  shadow. @low is rounded down, @high up. Unlike kasan_unpoison() it leaves no partial granule. */
+/** kasan_clear_granules() - make all granules that [@low, @high) touches accessible as a whole, where they have shadow.
+ *  Unlike kasan_unpoison() it leaves no partial granule. */
 void kasan_clear_granules(uintptr_t low, uintptr_t high);
 
-/*
- * The frame pointer that goes with @ip, the return address that an ABI function found. That
- * function has no frame of its own in its fast path, and where the compiler turns its last call
- * into a jump it never gets one: then our own return address is @ip. Otherwise our return address is inside
- * the ABI function, and our frame record names its frame. This works in both cases, whatever the build
- * flags are.
- */
+/* The frame pointer that belongs to @ip, the return address of an ABI function. That function has no frame on its fast
+ * path, nor where the compiler turns its last call into a jump: then our own return address is @ip. Otherwise our
+ * return address lies inside the ABI function, and our frame record points to its frame. Both cases work whatever the
+ * build flags are. */
 static inline uintptr_t kasan_abi_frame(uintptr_t ip, uintptr_t own_ip, uintptr_t own_fp)
 {
 	return ip == own_ip ? own_fp : kasan_arch_frame_prev(own_fp);
 }
 
 #ifdef CONFIG_KASAN_SHADOW_FAULTS
-/*
- * The shadow address of @addr if it has one, any other value if not. Addresses at the top of the address
- * space stay there when the shift keeps their sign; where the shadow then lies one power of two below,
- * as on most 64-bit kernels, clearing that bit is one instruction with an immediate operand.
- */
-static inline __attribute__((always_inline)) uintptr_t kasan_shadow_blind(uintptr_t addr)
+/* The shadow address of @addr if it has one, otherwise any value. An arithmetic shift keeps addresses at the top of the
+ * address space there. Where the shadow lies one power of two below, as on most 64-bit kernels, clearing that bit then
+ * takes one instruction with an immediate operand. */
+static kasan_always_inline uintptr_t kasan_shadow_blind(uintptr_t addr)
 {
 	const uintptr_t granule =
 		(uintptr_t)((intptr_t)kasan_untag_addr(addr) >> KASAN_SHADOW_SCALE_SHIFT);
@@ -179,10 +179,8 @@ static inline __attribute__((always_inline)) uintptr_t kasan_shadow_blind(uintpt
 #ifdef CONFIG_KASAN_GENERIC
 /* --- Checks (shadow/shadow_check.c) --- */
 
-/*
- * Keeps an intermediate result as it is written. Otherwise the compilers would join operations with immediate
- * operands into one whose constant arm64 must first move into a register, piece by piece.
- */
+/* Keeps an intermediate result. Otherwise compilers join operations with immediate operands into one whose constant
+ * arm64 must first build in a register. */
 #ifdef __aarch64__
 #define kasan_keep(value) __asm__("" : "+r"(value))
 #else
@@ -192,10 +190,10 @@ static inline __attribute__((always_inline)) uintptr_t kasan_shadow_blind(uintpt
 /**
  * kasan_access_ok() - is an access of constant @size (1, 2, 4, 8 or 16) certainly accessible?
  *
- * One shadow load and one compare. It returns false, and leaves the decision to kasan_find_bad(), for an
- * access in a partly accessible granule, and for an unaligned one that needs a closer look.
+ * One shadow load and one compare. For an access in a partly accessible granule, and for an unaligned one that needs a
+ * closer look, it returns false and kasan_find_bad() decides.
  */
-static inline __attribute__((always_inline)) bool kasan_access_ok(uintptr_t addr, size_t size)
+static kasan_always_inline bool kasan_access_ok(uintptr_t addr, size_t size)
 {
 #ifdef CONFIG_KASAN_SHADOW_FAULTS
 	const uintptr_t shadow = kasan_shadow_blind(addr);
@@ -203,26 +201,21 @@ static inline __attribute__((always_inline)) bool kasan_access_ok(uintptr_t addr
 
 	if (size == 1)
 		return kasan_likely(*(const uint8_t *)shadow == 0);
-	/*
-	 * The shadow of this granule and the next: nearly always both are 0, and then the alignment
-	 * does not matter, as the access ends in one of them.
-	 */
+	/* The shadow of this granule and the next. Nearly always both are 0, and then alignment does not matter,
+	 * because the access ends in one of them. */
 	pair = *(const kasan_u16_any *)shadow;
 	if (size == 16)
 		return kasan_likely(!(pair | (uint32_t)(addr & KASAN_GRANULE_MASK) << 16));
 	if (kasan_likely(!pair))
 		return true;
-	/* The last granule of an object: an aligned access stays inside. */
+	/* In the last granule of an object an aligned access stays inside. */
 	return !(addr & (size - 1)) && !*(const uint8_t *)shadow;
 #else
-	/*
-	 * The range test and the alignment test are one: rotating the address right by 3 gives the
-	 * granule's number, with the address's low bits, which must be 0, on top, where they make
-	 * it too large.
-	 */
+	/* The range test and the alignment test are one. Rotating the address right by 3 gives the granule's number
+	 * with the low bits, which must be 0, on top, where they make it too large. */
 	const uintptr_t rotated = (addr >> KASAN_SHADOW_SCALE_SHIFT) |
 				  (addr << (KASAN_UINTPTR_BITS - KASAN_SHADOW_SCALE_SHIFT));
-	/* The low bits that an aligned access smaller than a granule may have set. */
+	/* The low bits that an aligned access within a granule may have set. */
 	const uintptr_t loose = (KASAN_GRANULE_MASK & ~(uintptr_t)(size - 1))
 				<< (KASAN_UINTPTR_BITS - KASAN_SHADOW_SCALE_SHIFT);
 	uintptr_t shadow;
@@ -233,18 +226,15 @@ static inline __attribute__((always_inline)) bool kasan_access_ok(uintptr_t addr
 	const uintptr_t base = first + KASAN_FULL_OFFSET;
 
 	if (!(last & (last + 1)) && !((first | base) & last) && !(loose & ~base)) {
-		/*
-		 * Memory and shadow are aligned powers of two, as on most 64-bit kernels:
-		 * differences are XOR, sums are OR, and the loose bits drown in the ones of the
-		 * shadow's address. The conditions are constants; on arm64 every mask below is an
-		 * immediate operand.
-		 */
+		/* Memory and shadow are aligned powers of two, as on most 64-bit kernels: differences become XOR, sums
+		 * become OR, and the loose bits vanish in the ones of the shadow's address. The conditions are
+		 * constants, and on arm64 every mask below is an immediate operand. */
 		const uintptr_t split = ~(uintptr_t)0 << (KASAN_UINTPTR_BITS - 16);
 		const uintptr_t granule = rotated ^ first;
 		uintptr_t outside = granule & ~(last | loose);
 
 		kasan_keep(outside);
-		/* Two granules need two shadow bytes, so the last granule alone is not enough. */
+		/* Two granules need two shadow bytes, so the last granule alone is too short. */
 		if (kasan_unlikely(size == 16 ? granule >= last : outside))
 			return false;
 		shadow = granule | (base & split);
@@ -263,14 +253,14 @@ static inline __attribute__((always_inline)) bool kasan_access_ok(uintptr_t addr
 	if (kasan_unlikely(rotated & ~(UINTPTR_MAX >> KASAN_SHADOW_SCALE_SHIFT) & ~loose))
 		return false;
 	if (distance >= kasan_windows[0].size) {
-		/* Windows start and end at granules: an access within one granule is in or out. */
+		/* Windows start and end at granules, so an access within one granule is either in or out. */
 		return size <= KASAN_GRANULE_SIZE && kasan_window_count <= 1 &&
 		       !kasan_is_null(addr);
 	}
 	if (size == 16 && kasan_unlikely(kasan_windows[0].size - distance < 16))
 		return false;
 #ifdef CONFIG_KASAN_SHADOW_COMPACT
-	/* The granules that share its byte of shadow are mostly accessible as well. */
+	/* Mostly the other granules of its shadow byte are accessible too. */
 	return size <= KASAN_GRANULE_SIZE &&
 	       kasan_likely(
 		       !*(const uint8_t *)((addr >> KASAN_WINDOW_SHIFT) + kasan_windows[0].offset));
@@ -296,16 +286,15 @@ static inline __attribute__((always_inline)) bool kasan_access_ok(uintptr_t addr
 /**
  * kasan_shadow_clear() - are all of @count shadow bytes 0?
  *
- * Reads no byte outside: anything may follow the shadow, even a hole. Where necessary, loads overlap to
- * cover the rest of a run without a loop.
+ * It reads no byte outside, because a hole may follow the shadow. Loads that overlap cover the rest of a run without a
+ * loop.
  */
-static inline __attribute__((always_inline)) bool kasan_shadow_clear(const uint8_t *shadow,
-								     size_t count)
+static kasan_always_inline bool kasan_shadow_clear(const uint8_t *shadow, size_t count)
 {
 	const uint8_t *end = shadow + count;
 
 #if UINTPTR_MAX <= UINT32_MAX
-	/* A small CPU gains nothing by more, and it is in many places. */
+	/* Larger steps gain nothing on a small CPU, and this is inlined in many places. */
 	if (count >= 4) {
 		for (; shadow < end - 4; shadow += 4) {
 			if (kasan_unlikely(*(const kasan_u32_any *)shadow))
@@ -333,19 +322,19 @@ static inline __attribute__((always_inline)) bool kasan_shadow_clear(const uint8
 	return !count || !(shadow[0] | shadow[count / 2] | end[-1]);
 }
 
-/** kasan_granule_allows() - may the byte at offset @byte of a granule with this shadow be touched? */
+/** kasan_granule_allows() - may the byte at offset @byte of a granule with shadow @value be accessed? */
 static inline bool kasan_granule_allows(uint8_t value, uintptr_t byte)
 {
 	return !value || (value < KASAN_GRANULE_SIZE && byte < value);
 }
 
 #if defined(CONFIG_KASAN_GENERIC) && defined(CONFIG_KASAN_SHADOW_FULL)
-/* Do bits tell? Then an address inside has the upper bits set, and a sane size has none of them. If every address has
- * shadow there are no such bits. */
+/* If the range is the top 2^n bytes, one AND per operand replaces the range test: an address inside has all upper bits
+ * set, and a sane size has none. If every address has shadow, there are no such bits. */
 #define KASAN_FULL_BITS_TELL                                 \
 	(KASAN_FULL_LOW && KASAN_FULL_HIGH == UINTPTR_MAX && \
 	 !(KASAN_FULL_SPAN & (KASAN_FULL_SPAN + 1)))
-/* Does a size that is negative as a signed number fit into the shadow's range? */
+/* Does a size that is negative as a signed number fit into the range? */
 #define KASAN_FULL_FITS_NEGATIVE (KASAN_FULL_SPAN >= (uintptr_t)PTRDIFF_MAX)
 
 #if UINTPTR_MAX > UINT32_MAX && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -353,19 +342,17 @@ static inline bool kasan_granule_allows(uint8_t value, uintptr_t byte)
 #else
 #define KASAN_SHORT_RANGES 0
 #endif
-/* Bytes of a range whose shadow lies in two aligned words at most, wherever it starts. */
+/* The most bytes whose shadow lies in at most two aligned words, wherever the range starts. */
 #define KASAN_SHORT_MAX 64U
 
 /**
- * kasan_short_shadow() - is there a shadow byte that is not 0? [@shadow, @end), of a range of 1 to KASAN_SHORT_MAX bytes.
+ * kasan_short_shadow() - Return: not 0 if [@shadow, @end), of a range of 1 to KASAN_SHORT_MAX bytes, has a byte that is
+ * not 0
  *
- * Without a branch: most ranges are short, and each branch costs more than all this arithmetic, above all in an
- * emulator. The words may contain other shadow, which is masked out; they cross no page, so they can be read.
- *
- * Return: 0 if there is none.
+ * There is no branch: most ranges are short, and a branch costs more than all this arithmetic, above all in an
+ * emulator. The words may contain other shadow, which is masked out. They cross no page, so they can be read.
  */
-static inline __attribute__((always_inline)) uint64_t kasan_short_shadow(const uint8_t *shadow,
-									 const uint8_t *end)
+static kasan_always_inline uint64_t kasan_short_shadow(const uint8_t *shadow, const uint8_t *end)
 {
 	const uintptr_t first = (uintptr_t)shadow, last = (uintptr_t)end;
 	const uint64_t low =
@@ -373,13 +360,13 @@ static inline __attribute__((always_inline)) uint64_t kasan_short_shadow(const u
 	const uint64_t high =
 		*(const kasan_u64_alias *)(last & ~(uintptr_t)7) & ~(UINT64_MAX << last % 8 * 8);
 
-	/* In one word the masks are of the same bytes. */
+	/* If both are one word, each mask hides what the other does not. */
 	return first / 8 == last / 8 ? low & high : low | high;
 }
 
-/** kasan_range_ok() - is all of the range certainly accessible? False for a @size of 0 as well: the
- *  caller's slow path knows better. */
-static inline __attribute__((always_inline)) bool kasan_range_ok(uintptr_t addr, size_t size)
+/** kasan_range_ok() - is all of the range certainly accessible? False for a @size of 0, which the caller's slow path
+ *  handles. */
+static kasan_always_inline bool kasan_range_ok(uintptr_t addr, size_t size)
 {
 	const uintptr_t last = addr + size - 1;
 	const uint8_t *shadow, *end;
@@ -390,7 +377,7 @@ static inline __attribute__((always_inline)) bool kasan_range_ok(uintptr_t addr,
 	} else if (kasan_unlikely(addr - KASAN_FULL_LOW > KASAN_FULL_SPAN ||
 				  size - 1 > KASAN_FULL_HIGH - addr ||
 				  (KASAN_FULL_FITS_NEGATIVE && size > (size_t)PTRDIFF_MAX))) {
-		/* Also if the range wraps around. */
+		/* This includes ranges that wrap around. */
 		return false;
 	}
 #ifdef CONFIG_KASAN_SHADOW_FAULTS
@@ -412,9 +399,8 @@ static inline __attribute__((always_inline)) bool kasan_range_ok(uintptr_t addr,
 	       kasan_shadow_clear(shadow, (size_t)(end - shadow));
 }
 
-/** kasan_copy_ok() - kasan_range_ok() of both ranges of a copy; the work that they share is done once. */
-static inline __attribute__((always_inline)) bool kasan_copy_ok(uintptr_t dst, uintptr_t src,
-								size_t size)
+/** kasan_copy_ok() - kasan_range_ok() for both ranges of a copy, sharing the common work. */
+static kasan_always_inline bool kasan_copy_ok(uintptr_t dst, uintptr_t src, size_t size)
 {
 #ifdef CONFIG_KASAN_SHADOW_FAULTS
 	const uintptr_t dst_last = dst + size - 1, src_last = src + size - 1;
@@ -443,7 +429,7 @@ static inline __attribute__((always_inline)) bool kasan_copy_ok(uintptr_t dst, u
 			    !kasan_granule_allows(*s_end, src_last & KASAN_GRANULE_MASK))
 				return false;
 		}
-		/* Two runs of loads, overlapping if necessary, cover such a size, wherever the ranges start. */
+		/* Two runs of loads that may overlap cover such a size, wherever the ranges start. */
 		if (size - 513 <= 1024 - 513)
 			return !(KASAN_WORDS8(s) | KASAN_WORDS8(s_end - 64) | KASAN_WORDS8(d) |
 				 KASAN_WORDS8(d_end - 64));

@@ -1,17 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * window.c - the table of windows (windowed layout), and the offset for code that reads it at run
- * time.
+ * window.c - where shadow lies: translation for other files, the offset that compiled code reads at run time, and the
+ * table of windows (windowed layout).
  *
- * Windows are added before the memory in them is handed out, mostly while booting, and never removed. A
- * port gets its numbers from a linker script or a board description, where mistakes are easy and
- * fatal; so each refusal names the number that is wrong and the one that would be right.
+ * Windows are added before the memory in them is handed out, mostly while booting, and never removed. A port takes its
+ * numbers from a linker script or a board description, where mistakes are easy and fatal, so each refusal names the
+ * wrong number and the right one.
  */
-#include "../base/message.h"
 #include "shadow.h"
 
-/* The compilers' name (-asan-force-dynamic-shadow, and Clang's default on riscv64). */
+/* The compilers' name for it (-asan-force-dynamic-shadow, and Clang's default on riscv64). */
 extern uintptr_t __asan_shadow_memory_dynamic_address;
+
+uint8_t *kasan_shadow_of(const void *addr)
+{
+	uint8_t *shadow;
+
+	return kasan_shadow_at((uintptr_t)addr, &shadow) ? shadow : NULL;
+}
+
+bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)
+{
+#ifdef CONFIG_KASAN_SHADOW_FULL
+	const uintptr_t granule = shadow - KASAN_FULL_OFFSET;
+
+	/* Below the shadow of address 0 the difference wraps, so both ends fail the same test. */
+	if (granule > UINTPTR_MAX >> KASAN_SHADOW_SCALE_SHIFT)
+		return false;
+	/* Inline checks of software tags look up every address with its top byte set. */
+	*addr = kasan_untag_addr(granule << KASAN_SHADOW_SCALE_SHIFT);
+	return true;
+#else
+	(void)shadow;
+	(void)addr;
+	return false;
+#endif
+}
 
 #if defined(CONFIG_KASAN_SHADOW_FULL)
 
@@ -30,7 +54,7 @@ unsigned int kasan_window_count;
 
 const struct kasan_window *kasan_later_window(uintptr_t addr)
 {
-	/* Pairs with the release in kasan_window_add(): a counted window is a filled one. */
+	/* Pairs with the release in kasan_window_add(): every window that is counted has been filled. */
 	const unsigned int count = __atomic_load_n(&kasan_window_count, __ATOMIC_ACQUIRE);
 	unsigned int i;
 
@@ -65,17 +89,15 @@ static inline size_t shadow_bytes(size_t size)
 
 #if CONFIG_KASAN_START_CHECKS
 
-/* Do [a, a + a_size) and [b, b + b_size) share a byte? Sizes above 0, no wrap. */
+/* Do the two ranges share a byte? Sizes above 0, no wrap-around. */
 static bool overlap(uintptr_t a, size_t a_size, uintptr_t b, size_t b_size)
 {
 	return a <= b + (b_size - 1) && b <= a + (a_size - 1);
 }
 
-/*
- * The image and the first window. Shadow is zeroed here, so shadow on top of the image would wipe it.
- * Also, compiled code translates the addresses of its stack and its globals without asking which window
- * they lie in: memory outside the first window would have its "shadow" in some other memory.
- */
+/* Shadow is zeroed when a window is added, so it must not lie on top of the image. And the first window must cover the
+ * image: compiled code translates the addresses of its stack and globals at the first window's offset without asking
+ * which window they lie in. */
 static const char *check_image(uintptr_t start, size_t size, uintptr_t shadow, size_t shadow_size)
 {
 	uintptr_t image = 0, end = 0;
@@ -186,7 +208,7 @@ const char *kasan_window_add(uintptr_t start, size_t size, void *shadow)
 	window->offset = (uintptr_t)shadow - (start >> KASAN_WINDOW_SHIFT);
 	if (!kasan_window_count)
 		__asan_shadow_memory_dynamic_address = window->offset;
-	/* A window is in use as soon as it has a size; the loop sees it once it is counted. */
+	/* A window is used as soon as it has a size. The loop over later ones sees it once it is counted. */
 	__atomic_store_n(&window->size, size, __ATOMIC_RELEASE);
 	__atomic_store_n(&kasan_window_count, kasan_window_count + 1, __ATOMIC_RELEASE);
 	return NULL;
@@ -197,10 +219,8 @@ void *kasan_window_shadow(uintptr_t start)
 	return (void *)((start >> KASAN_WINDOW_SHIFT) + kasan_windows[0].offset);
 }
 
-/*
- * A function poisons its frame by stores at the one offset that it was compiled with. With another offset they would
- * hit whatever lies there, and nothing would be found on the stack.
- */
+/* A function poisons its frame at the one offset it was compiled with. At another offset those stores would hit
+ * unrelated memory, and nothing would be found on the stack. */
 const char *kasan_check_stack(const void *low, const void *high)
 {
 	const uintptr_t start = (uintptr_t)low, last = (uintptr_t)high - 1;

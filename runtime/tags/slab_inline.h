@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slab_inline.h - the hooks of slab objects as inline functions, for allocators that are compiled together with the
- * runtime's sources.
+ * slab_inline.h - the hooks of slab objects as inline functions, for allocators that are compiled with the runtime's
+ * sources.
  *
- * kasan_slab_alloc() and kasan_slab_free() work for every allocator. An allocator that includes this file can do
- * most of their work in its own fast path instead, without two calls and with one section without interrupts for
- * both: it first looks at kasan_slab_flags, and calls the hook if they are not 0 or if the inline function says so.
- * Both ways can be mixed freely, object by object. The including file must not be instrumented.
+ * kasan_slab_alloc() and kasan_slab_free() work for every allocator. One that includes this file can do most of their
+ * work on its own fast path, without two calls, and with interrupts off once for both. It first looks at
+ * kasan_slab_flags, and calls the hook if they are not 0 or if the inline function says so. Both ways can be mixed,
+ * object by object. The including file must not be instrumented.
  *
  * kernel/mm is the example. Only the tag modes have inline hooks.
  */
@@ -21,27 +21,28 @@
 
 /* --- The tag of the next life --- */
 
-/* The slot of @cache at @addr is the first or the last one of its page, or larger: is this so? Its neighbours may have
- * another owner than the slab, one that knows nothing of even and odd tags. */
+/* Is the slot of @cache at @addr the first or last one of its page, or larger? Its neighbours may then belong to
+ * another owner, which knows nothing of even and odd tags. */
 static kasan_always_inline bool kasan_slab_at_edge(const struct kasan_cache *cache, uintptr_t addr)
 {
 	return (addr & (CONFIG_KASAN_PAGE_SIZE - 1)) - 1 >= cache->inner_offsets;
 }
 
 /**
- * kasan_slab_retag() - the policy "adjacent" for a slot that had an owner before
- * @object: its address with the last owner's tag; gets another tag of the same parity, and so keeps the slot's.
+ * kasan_slab_retag() - choose the tag of a slot that had an owner before, by the policy "adjacent"
+ * @object: its address with the last owner's tag; gets another tag of the same parity.
  *
- * Return: false if kasan_slab_alloc() has to find a tag: this is the first owner, or there is no random number yet.
+ * Return: false if kasan_slab_alloc() has to find a tag, because this is the first owner or there is no random number
+ * yet.
  */
 #ifdef CONFIG_KASAN_HW_TAGS
 
-/* In bits 15:0, the tags that no pointer may get. In all of them, because this is one instruction's operand. */
+/* Bits 15:0 are the tags that no pointer may get, repeated because this is an instruction's immediate operand. */
 #define KASAN_TAGS_NEVER 0xc003c003c003c003ULL
-/* Rotated right by 16 less the last tag, bits 15:0 are that tag and all of the other parity. */
+/* Rotated right by 16 less the last tag, bits 15:0 are that tag and all tags of the other parity. */
 #define KASAN_TAGS_OTHERS (0xaaaaaaaaaaaaaaaaULL | 1ULL << 16)
 
-/* Return: @exclude, and the tag of the memory at @addr, which may have none. */
+/* Return: @exclude with the tag of the memory at @addr, if it has one. */
 static kasan_always_inline uint64_t kasan_slab_exclude(uintptr_t addr, uint64_t exclude)
 {
 	const unsigned long flags = kasan_port_irq_save();
@@ -51,7 +52,7 @@ static kasan_always_inline uint64_t kasan_slab_exclude(uintptr_t addr, uint64_t 
 	return tagged ? kasan_mte_gmi(kasan_mte_ldg(addr), exclude) : exclude;
 }
 
-/* Return: @exclude, and the tags beside such a slot where no slot of the same slab is. */
+/* Return: @exclude with the tags on those sides of an edge slot where no slot of the same slab is. */
 static kasan_always_inline uint64_t kasan_slab_exclude_beside(const struct kasan_cache *cache,
 							      uintptr_t addr, uint64_t exclude)
 {
@@ -66,7 +67,7 @@ static kasan_always_inline uint64_t kasan_slab_exclude_beside(const struct kasan
 
 static kasan_always_inline bool kasan_slab_retag(const struct kasan_cache *cache, uintptr_t *object)
 {
-	/* 48 more than the tag of the CPU: it is the rotation to the left. */
+	/* 48 more than the CPU's tag, which is the rotation to the left. */
 	const unsigned int last = (unsigned int)(*object >> KASAN_TAG_SHIFT);
 	uint64_t exclude;
 
@@ -77,13 +78,13 @@ static kasan_always_inline bool kasan_slab_retag(const struct kasan_cache *cache
 	if (kasan_unlikely(kasan_slab_at_edge(cache, *object)))
 		exclude = kasan_slab_exclude_beside(cache, *object, exclude);
 	*object = kasan_mte_irg(*object, exclude);
-	/* 0 is what the CPU gives if its own register excludes all other tags, or has not been set up yet. */
+	/* The CPU returns 0 if its own register excludes all other tags, or is not set up yet. */
 	return kasan_likely(*object & (uintptr_t)15 << KASAN_TAG_SHIFT);
 }
 
 #else
 
-/* The tags on both sides of such a slot; KASAN_TAG_INVALID for a side where a slot of the same slab is. */
+/* The tags on both sides of an edge slot; KASAN_TAG_INVALID for a side where a slot of the same slab is. */
 static kasan_always_inline void kasan_slab_look_beside(const struct kasan_cache *cache,
 						       uintptr_t addr, unsigned int *before,
 						       unsigned int *behind)
@@ -108,13 +109,13 @@ static kasan_always_inline bool kasan_slab_retag(const struct kasan_cache *cache
 		return false;
 	state = state * generator->factor + generator->step;
 	__atomic_store_n(&generator->state, state, __ATOMIC_RELAXED);
-	/* One to all but one steps further in the circle of the tags of one parity. */
+	/* One to all but one steps further in the circle of tags of one parity. */
 	tag = last + 2 + 2 * kasan_tag_spread(state, KASAN_TAG_KIND_COUNT - 1);
 	if (tag > KASAN_TAG_MAX)
 		tag -= KASAN_TAG_COUNT;
 	if (kasan_unlikely(kasan_slab_at_edge(cache, *object))) {
 		kasan_slab_look_beside(cache, *object, &before, &behind);
-		/* It differs from the last one already. */
+		/* The tag differs from the last one already. */
 		while (tag == before || tag == behind) {
 			do {
 				tag = kasan_tag_next(tag);
@@ -131,11 +132,12 @@ static kasan_always_inline bool kasan_slab_retag(const struct kasan_cache *cache
 
 /**
  * kasan_slab_tag_inline(), kasan_slab_open_inline() - the two halves of kasan_slab_alloc() while kasan_slab_flags is 0
- * @object: of the first half: the slot, not NULL, in a pointer that gets the new tag; not for memory that must be
- *	cleared while it is tagged. The second half takes that pointer. @size: as for kasan_slab_alloc().
+ * @object: the first half takes the slot, not NULL, and fills in the tagged pointer, which the second half takes. Not
+ * for memory that must be cleared while it is tagged.
+ * @size: as for kasan_slab_alloc().
  *
- * The second half returns the pointer to give to the user. A caller that only returns it as well needs no registers for
- * that. Return of the first half: false: nothing has happened, call kasan_slab_alloc().
+ * The first half returns false if nothing has happened and kasan_slab_alloc() must be called. The second half returns
+ * the user's pointer; a caller that only passes it on needs no registers for that.
  */
 static kasan_always_inline bool kasan_slab_tag_inline(const struct kasan_cache *cache,
 						      void **object, size_t size)
@@ -154,11 +156,11 @@ static kasan_always_inline void *kasan_slab_open_inline(void *object, size_t siz
 }
 
 /**
- * kasan_slab_realloc_inline() - kasan_slab_realloc() while kasan_slab_flags is 0
- * @object: starts at a slot of @cache.
+ * kasan_slab_realloc_inline() - kasan_slab_realloc() while kasan_slab_flags is 0, for an object at the start of a slot
+ * of @cache
  *
- * Return: true: the object now has @size bytes; false: nothing has happened. The allocator must check the pointer, and
- * perhaps move the object.
+ * Return: true: the object now has @size bytes. False: nothing has happened, and the allocator must check the pointer
+ * and perhaps move the object.
  */
 static kasan_always_inline bool kasan_slab_realloc_inline(const struct kasan_cache *cache,
 							  const void *object, size_t size)
@@ -175,10 +177,10 @@ static kasan_always_inline bool kasan_slab_realloc_inline(const struct kasan_cac
  * kasan_slab_free_inline() - kasan_slab_free() while kasan_slab_flags is 0
  * @object: starts at a slot of @cache, whose plain_free is not 0. @cpu: this CPU. Interrupts are off.
  *
- * Two CPUs may free the same object at the same time: exactly one of them gets true.
+ * If two CPUs free the same object at the same time, exactly one of them gets true.
  *
- * Return: true as KASAN_FREE_NOW; false: nothing has happened, call kasan_slab_free() with interrupts on again. It
- * decides about pointers that match all memory and short granules, waits for other CPUs, and reports.
+ * Return: true: as KASAN_FREE_NOW. False: nothing has happened; call kasan_slab_free() with interrupts on again, which
+ * handles pointers that match all memory and short granules, waits for other CPUs, and reports.
  */
 static kasan_always_inline bool kasan_slab_free_inline(const struct kasan_cache *cache,
 						       const void *object, unsigned int cpu)
@@ -188,7 +190,7 @@ static kasan_always_inline bool kasan_slab_free_inline(const struct kasan_cache 
 		((size_t)cache->plain_free + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
 	size_t step = 0;
 
-	/* A function that calls nothing saves no register: the hook is for what needs one. */
+	/* A function that calls nothing saves no registers, so what needs any is left to the hook. */
 	if (kasan_unlikely(size > KASAN_TAGS_FEW)) {
 		step = kasan_tags_blocks(addr, size);
 		if (kasan_unlikely(!step))

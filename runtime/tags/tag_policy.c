@@ -2,14 +2,14 @@
 /*
  * tag_policy.c - which tag an allocation gets: kasan.tag_policy=adjacent|random.
  *
- * "adjacent" spends entropy on certainty. Slots of a slab alternate between even and odd tags, so a linear
- * overflow always meets a tag of the other kind. Within its kind a slot gets any tag but its last one, so
- * the previous owner's pointer never fits. Only an access that jumps over objects, or a pointer that is two
- * owners old, is left to chance.
+ * "adjacent" trades entropy for certainty. The slots of a slab alternate between even and odd tags, so a linear
+ * overflow always meets a tag of the other kind. Within its kind a slot gets any tag but its last one, so the previous
+ * owner's pointer never matches. Only an access that jumps over objects, or a pointer that is two owners old, is left
+ * to chance.
  *
- * The numbers need not be secret, only evenly spread: a linear congruential generator for each CPU, without
- * a lock. Whoever sees a few software tags can compute the others. With hardware tags the CPU's own randomness
- * is added. An interrupt between load and store repeats a number, which does no harm.
+ * The numbers need not be secret, only evenly spread: each CPU has a linear congruential generator, without a lock.
+ * Whoever sees a few software tags can compute the others; with hardware tags the CPU's own randomness is added. An
+ * interrupt between load and store repeats a number, which does no harm.
  */
 #include "tags_hot.h"
 
@@ -19,7 +19,7 @@ enum kasan_tag_policy kasan_opt_tag_policy = KASAN_TAG_POLICY_ADJACENT;
 
 _Static_assert(KASAN_TAG_COUNT % 2 == 0 && KASAN_TAG_MIN % 2 == 0, "as many even tags as odd ones");
 
-/* The constants of Knuth and Lewis; modulo 2^32 the period is complete. */
+/* Knuth's and Lewis's constants; modulo 2^32 the period is complete. */
 struct kasan_tag_generator kasan_tag_generators[CONFIG_KASAN_NR_CPUS] = {
 	[0 ... CONFIG_KASAN_NR_CPUS - 1] = {.factor = 1664525U, .step = 1013904223U},
 };
@@ -27,13 +27,13 @@ struct kasan_tag_generator kasan_tag_generators[CONFIG_KASAN_NR_CPUS] = {
 void kasan_set_tag_policy(enum kasan_tag_policy policy)
 {
 	kasan_opt_tag_policy = policy;
-	/* For good: from now on there are slots whose last tag says nothing about odd and even, so kasan_slab_retag()
-	 * must not be used again. */
+	/* This cannot be undone: from now on the last tag of some slots does not tell even from odd, so
+	 * kasan_slab_retag() must not be used again. */
 	if (policy != KASAN_TAG_POLICY_ADJACENT)
 		kasan_slab_set_flag(KASAN_SLAB_SLOW, true);
 }
 
-static __attribute__((cold, __noinline__)) uint32_t first_state(unsigned int cpu)
+static kasan_cold uint32_t first_state(unsigned int cpu)
 {
 	uint64_t seed = kasan_port_seed() + cpu + 1;
 
@@ -46,17 +46,14 @@ uint16_t kasan_tags_cpu_seed(uint64_t seed, unsigned int cpu)
 {
 	const uint32_t start = (uint32_t)((seed + 1) * 0x9e3779b97f4a7c15ULL >> 40);
 
-	/* 40504 and 65535 have no common factor, so CPUs do not meet. */
+	/* 40504 and 65535 are coprime, so no two CPUs start at the same place. */
 	return (uint16_t)(1 + (start + cpu % 65535 * 40504) % 65535);
 }
 
-/*
- * cpu_randomness() - what only this CPU knows, to be added to a generator's state
- *
- * With hardware tags a tag that the CPU drew, so that the sequence cannot be computed if the CPU has a source of
- * randomness. Alone it would not do: a CPU may draw some steps from one tag to the next more often, as QEMU does. From
- * bit 12 on, the product with the factor carries each of its values to another place of the upper bits.
- */
+/* Randomness that only this CPU knows, added to a generator's state. With hardware tags it is a tag that the CPU drew,
+ * which makes the sequence unpredictable if the CPU has a source of randomness. Alone it would not do: a CPU may prefer
+ * some steps from one tag to the next, as QEMU does. From bit 12 on, the multiplication carries each of its values to
+ * another place of the upper bits. */
 static inline uint32_t cpu_randomness(void)
 {
 #ifdef CONFIG_KASAN_HW_TAGS
@@ -107,7 +104,7 @@ uint8_t kasan_tag_avoiding(uint8_t a, uint8_t b, uint8_t c)
 
 	if (kasan_unlikely(kasan_opt_tag_policy == KASAN_TAG_POLICY_RANDOM))
 		return (uint8_t)tag;
-	/* Three steps at most: there are more tags than neighbours. */
+	/* At most three steps: there are more tags than neighbours. */
 	while (tag == a || tag == b || tag == c)
 		tag = tag == KASAN_TAG_MAX ? KASAN_TAG_MIN : tag + 1;
 	return (uint8_t)tag;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * tags_check.c - decides by tags whether a range is accessible, and changes its owner: the work on tag
- * memory that both tag-based modes share. The counterpart of shadow_check.c and poison.c.
- */
+/* tags_check.c - decides by tags whether a range is accessible, and changes its owner: the part that both tag modes
+ * share. Its counterparts are shadow_check.c and poison.c. */
 #include "tags_hot.h"
 
 #ifdef CONFIG_KASAN_TAGS
@@ -14,8 +12,7 @@ void kasan_tags_open(uintptr_t addr, size_t size, uint8_t tag, bool init)
 	size_t whole = size & ~(size_t)KASAN_GRANULE_MASK;
 	const size_t rest = size & KASAN_GRANULE_MASK;
 #ifdef CONFIG_KASAN_HW_TAGS
-	/* The CPU knows only whole granules: all of the last one belongs to the object, and is cleared with
-	 * it. */
+	/* The CPU knows only whole granules, so all of the last one belongs to the object and is cleared with it. */
 	const bool is_short = !size;
 #else
 	const bool is_short = (rest || !size) && tag != KASAN_TAG_KERNEL;
@@ -67,7 +64,7 @@ void kasan_poison_tail(const void *addr, size_t size, size_t span, uint8_t value
 		return;
 	if (size > span)
 		size = span;
-	/* An object without a byte still has an owner, and its first granule holds the owner's tag. */
+	/* An object of 0 bytes still has an owner, whose tag is in its first granule. */
 	if (!covered)
 		covered = KASAN_GRANULE_SIZE;
 	kasan_tags_open((uintptr_t)addr, size, kasan_get_tag(addr), false);
@@ -81,17 +78,17 @@ void kasan_clear_granules(uintptr_t low, uintptr_t high)
 	const uintptr_t start = low & ~(uintptr_t)KASAN_GRANULE_MASK;
 
 #ifdef CONFIG_KASAN_HW_TAGS
-	/* The CPU ignores the tags of a variable until checks are on. */
+	/* The CPU ignores the tags of variables until checks are on. */
 	if (!kasan_on())
 		return;
 #endif
-	/* The tag that a function gives back to its variables' memory: the stack pointer's. */
+	/* Functions leave their variables' memory with the stack pointer's tag. */
 	if (low < high)
 		kasan_tags_fill(
 			start, (high - start + KASAN_GRANULE_MASK) & ~(uintptr_t)KASAN_GRANULE_MASK,
 			KASAN_TAG_KERNEL);
 #else
-	/* The stack has no tags: no compiler's instrumentation tags it. */
+	/* No stack has tags, because no code was compiled to tag it. */
 	(void)low;
 	(void)high;
 #endif
@@ -114,7 +111,7 @@ uint8_t kasan_tags_owner(uintptr_t addr)
 }
 
 #ifdef CONFIG_KASAN_SW_TAGS
-/* Are all of @count shadow bytes those of @word? Reads no byte outside. */
+/* Do all @count shadow bytes equal those of @word? Reads no byte outside. */
 static inline bool all_equal(const uint8_t *shadow, size_t count, uint64_t word)
 {
 	const uint8_t *const end = shadow + count;
@@ -138,8 +135,7 @@ static inline bool all_equal(const uint8_t *shadow, size_t count, uint64_t word)
 	return KASAN_WORD(end - 8, 0) == word;
 }
 
-/* Is all of [first, last] certainly the memory of pointers with @tag? The slow path decides about short
- * granules. */
+/* Does [@first, @last] certainly belong to pointers with @tag? The slow path decides about short granules. */
 static inline bool range_ok(uintptr_t first, uintptr_t last, uint8_t tag)
 {
 	uint8_t *shadow, *end;
@@ -152,11 +148,8 @@ static inline bool range_ok(uintptr_t first, uintptr_t last, uint8_t tag)
 }
 #endif
 
-/*
- * True: some byte of [addr, addr + size) is bad, and *bad is the first such, without a tag. A pointer
- * without a tag may touch everything that a kernel address can name; where nothing is mapped, the MMU
- * decides. A pointer with a tag belongs to memory that has tags.
- */
+/* A pointer without a tag may access everything that a kernel address can name; where nothing is mapped, the MMU
+ * decides. A pointer with a tag belongs to memory that has tags. */
 bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
 {
 	const uint8_t tag = kasan_addr_tag(addr);
@@ -198,20 +191,5 @@ bool kasan_memory_state(const void *addr, uint8_t *state)
 {
 	return kasan_tags_read((uintptr_t)addr, state);
 }
-
-#ifdef CONFIG_KASAN_HW_TAGS
-uint8_t *kasan_shadow_of(const void *addr)
-{
-	(void)addr;
-	return NULL;
-}
-
-bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)
-{
-	(void)shadow;
-	(void)addr;
-	return false;
-}
-#endif
 
 #endif /* CONFIG_KASAN_TAGS */

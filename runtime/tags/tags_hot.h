@@ -1,57 +1,56 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tags_hot.h - the parts of tag memory and of the tag policy that the hooks of slab objects inline.
+ * tags_hot.h - the parts of tag memory and tag policy that the hooks of slab objects inline.
  *
- * Each does the common case only, calls nothing, and says whether it did: so a hook has few registers to
- * save. For the rest there are the functions of tags.h, with the same results.
+ * Each does only the common case, calls nothing, and says whether it did, so that a hook has few registers to save. The
+ * functions of tags.h do the rest, with the same results.
  */
 #ifndef KASAN_TAGS_HOT_H
 #define KASAN_TAGS_HOT_H
 
-#include "../base/claim.h"
+#include "../base/lock.h"
 #include "../shadow/shadow.h"
 #include "tags.h"
 
 #ifdef CONFIG_KASAN_TAGS
 
-#define kasan_always_inline inline __attribute__((__always_inline__))
-
 /* --- Policy: tags/tag_policy.c --- */
 
 #define KASAN_TAG_COUNT (KASAN_TAG_MAX - KASAN_TAG_MIN + 1)
-/* Even and odd ones. */
+/* Half of them are even. */
 #define KASAN_TAG_KIND_COUNT (KASAN_TAG_COUNT / 2)
 
 /**
  * struct kasan_tag_generator - a linear congruential generator, one for each CPU
  * @state: 0: not seeded yet.
- * @factor, @step: the same in all. They are here because to load them together takes the fewest instructions.
+ * @factor, @step: constants. They are here because loading all three together takes the fewest instructions.
  *
- * Apart from each other: every allocation writes its CPU's.
+ * Each has a cache line, because every allocation writes its CPU's.
  */
 struct kasan_tag_generator {
 	uint32_t state, factor, step;
 } __attribute__((__aligned__(64)));
 extern struct kasan_tag_generator kasan_tag_generators[CONFIG_KASAN_NR_CPUS];
 
-/** kasan_tag_spread() - Return: a number in [0, @bound), evenly spread; @bound is at most 256. The upper bits of
- *  @random are the random ones. */
+/** kasan_tag_spread() - Return: a number in [0, @bound), evenly spread. @bound is at most 256. Uses the upper bits of
+ *  @random, which are the random ones. */
 static inline unsigned int kasan_tag_spread(uint32_t random, unsigned int bound)
 {
 	return ((random >> 8) * bound) >> 24;
 }
 
-/** kasan_tag_pick() - the policy "adjacent": kasan_tag_for_slot() with the random number @random. */
+/** kasan_tag_pick() - kasan_tag_for_slot() by the policy "adjacent", with the random number @random. */
 static kasan_always_inline unsigned int kasan_tag_pick(uint32_t random, unsigned int parity,
 						       unsigned int last)
 {
 	const unsigned int distance = last - (KASAN_TAG_MIN + parity);
-	/* Which of its kind @last is. If it is of the other kind or no tag, the rotation makes the number large. */
+	/* The index of @last within its kind. If it is of the other kind or no tag, the rotation makes the number
+	 * large. */
 	const unsigned int kind = distance >> 1 | distance << 31;
 	unsigned int index;
 
 	if (kasan_likely(kind < KASAN_TAG_KIND_COUNT)) {
-		/* One of the other tags: those from @last on move up by one. */
+		/* One of the other tags: from @last on they move up by one. */
 		index = kasan_tag_spread(random, KASAN_TAG_KIND_COUNT - 1);
 		index += index >= kind;
 	} else {
@@ -60,7 +59,7 @@ static kasan_always_inline unsigned int kasan_tag_pick(uint32_t random, unsigned
 	return KASAN_TAG_MIN + 2 * index + parity;
 }
 
-/** kasan_tag_next() - Return: the tag after @tag of the same parity, the first one after the last. */
+/** kasan_tag_next() - Return: the next tag of the same parity; after the last one, the first. */
 static inline unsigned int kasan_tag_next(unsigned int tag)
 {
 	return tag + 2 > KASAN_TAG_MAX ? KASAN_TAG_MIN + (tag & 1) : tag + 2;
@@ -71,26 +70,26 @@ static inline unsigned int kasan_tag_next(unsigned int tag)
 /*
  * kasan_tags_owner_fast() - kasan_tags_owner()
  *
- * kasan_tags_fill_fast() - kasan_tags_fill(), for the granules of an object, which have tag memory. @size: rounded
- * up to whole granules.
+ * kasan_tags_fill_fast() - kasan_tags_fill() for the granules of an object, which have tag memory. @size: rounded up to
+ * whole granules.
  *
  * kasan_tags_open_fast() - kasan_tags_open() for the tag of @addr, without clearing. Return: @addr.
  *
- * kasan_tags_claim_fast() - kasan_tags_claim() by the object's pointer @object. @base: start of its slot, which
- * has tag memory, with any tag. Return: false if @object is not the pointer that owns it; then nothing has
- * changed, and kasan_tags_claim() decides about the pointers that match all memory and about short granules.
+ * kasan_tags_claim_fast() - kasan_tags_claim() with the pointer @object. @base: start of its slot, which has tag
+ * memory, with any tag. Return: false if @object does not own the slot; then nothing has changed, and
+ * kasan_tags_claim() decides about pointers that match all memory and about short granules.
  *
- * kasan_tags_whole_owner() - is @object, which has a tag, the pointer that owns its slot, and would it have no short
- * granule with @size bytes? False also where that is not certain.
+ * kasan_tags_whole_owner() - is @object, which has a tag, certainly the pointer that owns its slot, and would it have
+ * no short granule with @size bytes?
  *
- * kasan_tags_claim_here() - kasan_tags_claim_fast() for an @object at the start of its slot, and for a caller that has interrupts off
- * and already knows its @cpu.
+ * kasan_tags_claim_here() - kasan_tags_claim_fast() for an @object at the start of its slot, and a caller that has
+ * interrupts off and knows its @cpu.
  */
 
 #ifdef CONFIG_KASAN_HW_TAGS
 #include "../arch/arm64/mte.h"
 
-/* The tags that no allocation has, bit N for tag N: kasan_mte_irg() must not give them. */
+/* Bit N is set if no allocation may have tag N, so that kasan_mte_irg() must not choose it. */
 #define KASAN_HW_NO_TAGS (0xffffU & ~((2U << (KASAN_TAG_MAX & 15)) - (1U << (KASAN_TAG_MIN & 15))))
 
 static kasan_always_inline unsigned int kasan_tags_owner_fast(uintptr_t addr)
@@ -105,14 +104,15 @@ static kasan_always_inline unsigned int kasan_tags_owner_fast(uintptr_t addr)
 	return tagged ? (unsigned int)(kasan_mte_ldg(addr) >> 56) | 0xf0 : KASAN_TAG_INVALID;
 }
 
-/* kasan_tags_fill() of more bytes than kasan_tags_fill_fast() does. Return: @addr, so that its caller need not keep
+/* kasan_tags_fill() of more bytes than kasan_tags_fill_fast() does. Return: @addr, so that the caller need not keep
  * it. */
 uintptr_t kasan_tags_fill_large(uintptr_t addr, size_t size);
 
 /* The most bytes that are tagged without a loop. */
 #define KASAN_TAGS_FEW (512U - KASAN_GRANULE_SIZE)
 
-/* The parts of @size that are 128 bytes or more, and those that are less. The first returns the address behind. */
+/* Tag the part of @size that is 128 bytes or more, and the part that is less. The first returns the address after
+ * it. */
 static kasan_always_inline uintptr_t kasan_tags_fill_upper(uintptr_t addr, size_t size)
 {
 	if (size & 256) {
@@ -138,7 +138,7 @@ static kasan_always_inline void kasan_tags_fill_lower(uintptr_t addr, size_t siz
 		kasan_mte_stg(addr);
 }
 
-/* kasan_tags_fill() with the tag of @addr, of at most KASAN_TAGS_FEW bytes, whole granules. */
+/* kasan_tags_fill() with the tag of @addr for at most KASAN_TAGS_FEW bytes, whole granules. */
 static kasan_always_inline void kasan_tags_fill_few(uintptr_t addr, size_t size)
 {
 	if (kasan_unlikely(size >= 128))
@@ -146,11 +146,11 @@ static kasan_always_inline void kasan_tags_fill_few(uintptr_t addr, size_t size)
 	kasan_tags_fill_lower(addr, size);
 }
 
-/* Bytes of stgm's block if 16 of these, or a multiple, are a page; 0 if not. Does not change after the start. */
+/* The size of stgm's block if a page is a multiple of 16 of these, else 0. Constant after the start. */
 extern size_t kasan_tags_page_step;
 
-/* Return: bytes of stgm's block if [@addr, @addr + @size) consists of such blocks; 0 if not, or if they are too small to
- * be of use. */
+/* Return: the size of stgm's block if [@addr, @addr + @size) consists of such blocks; 0 if not, or if they are too
+ * small to help. */
 static kasan_always_inline size_t kasan_tags_blocks(uintptr_t addr, size_t size)
 {
 	const size_t step = kasan_tags_page_step;
@@ -200,12 +200,12 @@ static kasan_always_inline uintptr_t kasan_tags_fill_fast(uintptr_t addr, size_t
 	return start;
 }
 
-/* Change the object at @addr, which has @span bytes of memory, to one of @whole bytes; both are whole granules. Return:
- * false if that takes more than a few instructions; then nothing has happened. */
+/* Resize the object at @addr, which has @span bytes of memory, to @whole bytes; both are whole granules. Return: false
+ * if that takes more than a few instructions; then nothing has happened. */
 static kasan_always_inline bool kasan_tags_resize(uintptr_t addr, size_t whole, size_t span)
 {
 	if (kasan_likely(span == 64)) {
-		/* First all of it, because that takes no look at the size. */
+		/* All of it first, because that does not depend on the size. */
 		addr = kasan_mte_st2g(kasan_mte_st2g(addr));
 		if (whole == 64)
 			return true;
@@ -230,11 +230,11 @@ static kasan_always_inline uintptr_t kasan_tags_open_fast(uintptr_t addr, size_t
 	return kasan_tags_fill_fast(addr, size, kasan_addr_tag(addr));
 }
 
-/* Give all granules of whole pages, at least one page, the tag of @addr. @size is rounded up to pages. Return: @addr, so that its caller need not
+/* Give at least one whole page the tag of @addr. @size: rounded up to pages. Return: @addr, so that the caller need not
  * keep it. */
 static kasan_always_inline uintptr_t kasan_tags_fill_pages_fast(uintptr_t addr, size_t size)
 {
-	/* A copy: the compiler must assume that storing tags changes globals. */
+	/* A copy, because compilers must assume that storing tags changes globals. */
 	const size_t step = kasan_tags_page_step;
 	const uint64_t tags = (addr >> 56 & 15) * 0x1111111111111111ULL;
 	uintptr_t block = kasan_untag_addr(addr);
@@ -253,10 +253,8 @@ static kasan_always_inline uintptr_t kasan_tags_fill_pages_fast(uintptr_t addr, 
 	return addr;
 }
 
-/*
- * No instruction exchanges tags, so there is a lock. The memory has tags, because it was handed out with them.
- * If it has none after all, both instructions do nothing.
- */
+/* No instruction exchanges tags, so there is a lock. Memory that was handed out has tags; if this has none after all,
+ * both instructions do nothing. */
 static kasan_always_inline bool kasan_tags_whole_owner(uintptr_t object, size_t size)
 {
 	(void)size;
@@ -270,7 +268,7 @@ static kasan_always_inline bool kasan_tags_claim_here(uintptr_t object, unsigned
 
 	if (kasan_unlikely(!kasan_trylock_here(lock, cpu)))
 		return false;
-	/* The instructions for tags ignore the pointer's own. */
+	/* These instructions ignore the tag of the pointer itself. */
 	ok = kasan_mte_ldg(object) == object;
 	if (kasan_likely(ok))
 		kasan_mte_stg_as(object, (uintptr_t)KASAN_TAG_INVALID << KASAN_TAG_SHIFT);
@@ -288,7 +286,7 @@ static kasan_always_inline bool kasan_tags_claim_fast(uintptr_t object, uintptr_
 	/* If another CPU has the lock, kasan_tags_claim() waits for it. */
 	if (kasan_unlikely(!kasan_trylock(lock, &flags)))
 		return false;
-	/* The owner's pointer: the address, the tag of the memory, and above the tag bits that are always set. */
+	/* The owner's pointer: the address, the memory's tag, and the bits above the tag, which are always set. */
 	ok = (kasan_mte_ldg(addr) | (uintptr_t)0xf << 60) == object;
 	if (kasan_likely(ok))
 		kasan_mte_stg_as(addr, (uintptr_t)KASAN_TAG_INVALID << 56);
@@ -301,7 +299,7 @@ static kasan_always_inline bool kasan_tags_claim_fast(uintptr_t object, uintptr_
 /* kasan_tags_open_fast() of an object that ends with a short granule. */
 uintptr_t kasan_tags_open_short(uintptr_t addr, size_t size);
 
-/* The shadow byte of memory that has one for certain. */
+/* For memory that certainly has shadow. */
 static kasan_always_inline uint8_t *kasan_tags_shadow(uintptr_t addr)
 {
 #ifdef CONFIG_KASAN_SHADOW_FAULTS
@@ -330,7 +328,7 @@ static kasan_always_inline void kasan_tags_fill_fast(uintptr_t addr, size_t size
 	uint8_t *shadow = kasan_tags_shadow(addr);
 	const size_t count = (size + KASAN_GRANULE_MASK) >> KASAN_SHADOW_SCALE_SHIFT;
 
-	/* Two stores, which may overlap, for objects of 64 to 128 bytes. */
+	/* Two stores that may overlap, for objects of 64 to 128 bytes. */
 	if (kasan_likely(count - 4 <= 4)) {
 		*(kasan_u32_any *)shadow = tag * 0x01010101U;
 		*(kasan_u32_any *)(shadow + count - 4) = tag * 0x01010101U;
@@ -339,7 +337,7 @@ static kasan_always_inline void kasan_tags_fill_fast(uintptr_t addr, size_t size
 	}
 }
 
-/* No range has too many bytes. */
+/* No range is too long. */
 #define KASAN_TAGS_FEW				 SIZE_MAX
 #define kasan_tags_blocks(addr, size)		 ((size_t)1)
 #define kasan_tags_fill_blocks(addr, size, step) ((void)0)
@@ -368,8 +366,8 @@ static kasan_always_inline bool kasan_tags_claim_fast(uintptr_t object, uintptr_
 {
 	uint8_t *shadow = kasan_tags_shadow(object), tag = kasan_addr_tag(object);
 
-	/* A state below the least tag is the length of a short granule. If another CPU is first, the object is
-	 * free, or by now has another owner and another tag. */
+	/* A state below the smallest tag is the length of a short granule. If another CPU is faster, the object is
+	 * free, or already has another owner and tag. */
 	return kasan_likely(!((object ^ base) << 8) && tag >= KASAN_TAG_MIN) &&
 	       __atomic_compare_exchange_n(shadow, &tag, KASAN_TAG_INVALID, false, __ATOMIC_ACQ_REL,
 					   __ATOMIC_RELAXED);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tags_hw.c - memory tags in the CPU: the backend of the hardware tag-based mode.
+ * tags_hw.c - memory tags in the CPU, for hardware tags.
  *
- * Slab objects are a few granules, so one instruction tags two of them. Pages are many, so instructions are
- * used that cover a block: stgm, which writes the tags of 256 bytes at most, and dc gzva where memory must
- * be cleared as well.
+ * Slab objects are a few granules, so one instruction tags two of them. Pages take instructions that cover a block:
+ * stgm, which writes the tags of up to 256 bytes, and dc gzva where memory must be cleared too.
  */
 #include "tags_hot.h"
 
@@ -13,17 +12,17 @@ unsigned int kasan_opt_write_only;
 
 #ifdef CONFIG_KASAN_HW_TAGS
 
-/* The CPU has tags: the instructions of mte.h can be used. */
+/* The CPU has tags, so the instructions of mte.h may be used. */
 static bool present;
 
-/* Bytes of a block: for tags alone; for tags and zeroes. Powers of two, or more than any range. */
+/* Bytes of a block for tags alone, and for tags and zeroes. Powers of two, or more than any range. */
 static size_t multiple_size = SIZE_MAX, zero_size = SIZE_MAX;
 size_t kasan_tags_page_step;
 
-/* What the first CPU says of its blocks. */
+/* As the first CPU has them. */
 static size_t first_multiple, first_zero;
 
-/* Fewer bytes than this: looking for blocks costs more than it saves. */
+/* Below this, looking for blocks costs more than it saves. */
 #define SMALL 512U
 
 void kasan_seed_hw_tags(void)
@@ -40,7 +39,7 @@ void kasan_init_hw_tags(bool has_tags)
 		first_multiple = kasan_mte_multiple_size();
 		first_zero = zero;
 
-		/* The architecture allows smaller blocks than those of st2g, but they are of no use. */
+		/* The architecture allows blocks smaller than those of st2g, which would not help. */
 		multiple_size =
 			kasan_mte_multiple_size() > 32 ? kasan_mte_multiple_size() : SIZE_MAX;
 		zero_size = zero > 32 ? zero : SIZE_MAX;
@@ -55,7 +54,7 @@ void kasan_init_hw_tags(bool has_tags)
 
 bool kasan_tags_limit_blocks(size_t multiple, size_t zero)
 {
-	/* Without tags, or after a call of this function, these are no sizes. */
+	/* Without tags, or after a call of this function, these are not sizes. */
 	if (multiple_size != SIZE_MAX && multiple != multiple_size) {
 		multiple_size = SIZE_MAX;
 		kasan_tags_page_step = 0;
@@ -103,8 +102,7 @@ bool kasan_tags_take_async_fault(void)
 	if (!kasan_on() || kasan_opt_hw_mode == KASAN_MODE_SYNC ||
 	    kasan_likely(!kasan_mte_async_fault()))
 		return false;
-	/* Look again: an interrupt may have taken the fault meanwhile, or moved this task to a CPU with a
-	 * note of its own. */
+	/* Look again: an interrupt may have taken the note meanwhile, or moved this task to another CPU. */
 	flags = kasan_port_irq_save();
 	noted = kasan_mte_async_fault();
 	if (noted)
@@ -123,7 +121,7 @@ static inline uintptr_t fill_small(uintptr_t at, uintptr_t end)
 }
 
 /* What does not start or end with a block. */
-static __attribute__((__noinline__)) uintptr_t fill_uneven(uintptr_t addr, size_t size)
+static kasan_noinline uintptr_t fill_uneven(uintptr_t addr, size_t size)
 {
 	const size_t step = multiple_size, mask = step - 1;
 	const uintptr_t end = addr + size;
@@ -171,7 +169,7 @@ static inline uintptr_t zero_small(uintptr_t at, uintptr_t end)
 	return at;
 }
 
-/* As many turns of @count blocks as fit. Return: the address behind. */
+/* As many rounds of @count blocks as fit. Return: the address after them. */
 static kasan_always_inline uintptr_t zero_blocks(uintptr_t at, uintptr_t end, size_t step,
 						 const unsigned int count)
 {
@@ -195,7 +193,7 @@ static kasan_always_inline void zero_all_blocks(uintptr_t at, uintptr_t end, siz
 }
 
 /* What does not start or end with a block. */
-static __attribute__((__noinline__)) void zero_uneven(uintptr_t at, size_t size)
+static kasan_noinline void zero_uneven(uintptr_t at, size_t size)
 {
 	const size_t step = zero_size, mask = step - 1;
 	const uintptr_t end = at + size;
@@ -256,10 +254,8 @@ bool kasan_tags_read(uintptr_t addr, uint8_t *tag)
 	return tagged;
 }
 
-/*
- * No instruction exchanges tags. The memory has tags, because it was handed out with them. If it has none
- * after all, both instructions do nothing.
- */
+/* No instruction exchanges tags. Memory that was handed out has tags; if this has none after all, both instructions do
+ * nothing. */
 bool kasan_tags_claim(uintptr_t base, uint8_t tag)
 {
 	const uintptr_t addr = kasan_untag_addr(base);
@@ -273,7 +269,6 @@ bool kasan_tags_claim(uintptr_t base, uint8_t tag)
 	return ok;
 }
 
-/* The CPU checks whole granules. */
 void kasan_tags_short(uintptr_t granule, unsigned int bytes, uint8_t tag)
 {
 	if (bytes)

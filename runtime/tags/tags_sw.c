@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tags_sw.c - memory tags in shadow bytes: the backend of the software tag-based mode.
+ * tags_sw.c - memory tags in shadow bytes, for software tags.
  *
- * A shadow byte is the tag of its granule, KASAN_TAG_INVALID, or 1 to 15. That is a short granule: this
- * many of its bytes are accessible to pointers with the tag that its last byte of memory holds.
+ * A shadow byte is the tag of its granule, KASAN_TAG_INVALID, or 1 to 15: a short granule, of which that many bytes are
+ * accessible to pointers with the tag that its last byte of memory holds.
  */
 #include "tags_hot.h"
 
@@ -40,7 +40,7 @@ void kasan_tags_short(uintptr_t granule, unsigned int bytes, uint8_t tag)
 
 	if (!kasan_shadow_at(granule, &shadow))
 		return;
-	/* First the tag, then the shadow byte that makes it count: a check on another CPU may come in between. */
+	/* First the tag, then the shadow byte that makes it count, because another CPU may check in between. */
 	*(uint8_t *)(kasan_untag_addr(granule) | KASAN_GRANULE_MASK) = tag;
 	__atomic_store_n(shadow, (uint8_t)bytes, __ATOMIC_RELEASE);
 }
@@ -53,12 +53,12 @@ uintptr_t kasan_tags_open_short(uintptr_t addr, size_t size)
 
 /* --- Claims --- */
 
-/* Under the lock, because the owner's tag and the shadow byte that makes it count are in two places. */
-static __attribute__((__noinline__)) bool claim_short(uintptr_t base, uint8_t *shadow, uint8_t tag)
+/* Under a lock, because the owner's tag and the shadow byte that makes it count are in two places. */
+static kasan_noinline bool claim_short(uintptr_t base, uint8_t *shadow, uint8_t tag)
 {
 	struct kasan_lock *lock = kasan_claim_lock_of(base);
 	const unsigned long flags = kasan_lock(lock);
-	/* With acquire: if this is a new owner's shadow, the granule's last byte is the new one as well. */
+	/* With acquire: if the shadow is a new owner's, the granule's last byte is too. */
 	const uint8_t state = __atomic_load_n(shadow, __ATOMIC_ACQUIRE);
 	const bool ok = state < KASAN_GRANULE_SIZE && kasan_tag_owns(tag, kasan_tags_owner(base));
 
@@ -79,29 +79,9 @@ bool kasan_tags_claim(uintptr_t base, uint8_t tag)
 		return claim_short(base, shadow, tag);
 	if (!kasan_tag_owns(tag, state))
 		return false;
-	/* If another CPU was first, the object is free, or by now has another owner and another tag. */
+	/* If another CPU was faster, the object is free, or already has another owner and tag. */
 	return __atomic_compare_exchange_n(shadow, &state, KASAN_TAG_INVALID, false,
 					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-}
-
-/* --- Translation for others --- */
-
-uint8_t *kasan_shadow_of(const void *addr)
-{
-	uint8_t *shadow;
-
-	return kasan_shadow_at((uintptr_t)addr, &shadow) ? shadow : NULL;
-}
-
-bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)
-{
-	const uintptr_t granule = shadow - KASAN_FULL_OFFSET;
-
-	if (granule > UINTPTR_MAX >> KASAN_SHADOW_SCALE_SHIFT)
-		return false;
-	/* Inline checks look up every address with its top byte set. */
-	*addr = kasan_untag_addr(granule << KASAN_SHADOW_SCALE_SHIFT);
-	return true;
 }
 
 #endif /* CONFIG_KASAN_SW_TAGS */

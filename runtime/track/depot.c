@@ -1,25 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * depot.c - the stack depot: every stack trace once, named by 32 bits.
+ * depot.c - the stack depot: stores every stack trace once, named by 32 bits.
  *
- * Programs allocate from few places, so nearly every trace is known already. Finding a known one is
- * a walk along one hash chain without a lock: records are filled first and linked with a release
- * store, and their traces are never changed or freed after. Only a new trace takes the lock.
+ * Programs allocate from few places, so nearly every trace is known already. Finding a known one is a walk along one
+ * hash chain without a lock: records are filled first and linked with a release store, and their traces never change.
+ * Only a new trace takes the lock.
  *
- * Chains stay short however many traces there are: the table of buckets grows by linear hashing. When there
- * are more than two traces for each bucket, one more bucket comes into use, and the records that belong there
- * move from the one bucket that had them so far. So no insertion does more than its share of the work, and
- * no table is ever copied. A reader that comes along with a record that moves may miss others of its old
- * bucket; it then looks again under the lock, as for a new trace.
+ * Linear hashing keeps chains short however many traces there are. When there are more than two traces for each bucket,
+ * one more bucket comes into use, and the records that belong there move from the one bucket that had them. So no
+ * insertion does more than its share of the work, and no table is ever copied. A reader that meets a moving record may
+ * miss others of its old bucket; it then looks again under the lock, as for a new trace.
  *
- * Memory comes from kasan_port_alloc() in blocks, up to CONFIG_KASAN_DEPOT_SIZE or the boot parameter
- * kasan.depot_size=. At the bound, or when the port has no more memory, new traces get handle 0, and one
- * line says so; known ones are still found. Buckets are allocated beside that, at most 1/8 of it. Without
- * memory for them chains become longer, and nothing else happens.
+ * Memory comes from kasan_port_alloc() in blocks, up to CONFIG_KASAN_DEPOT_SIZE or kasan.depot_size=. At the bound, or
+ * when the port has no more memory, new traces get handle 0 and one message says so; known traces are still found.
+ * Buckets take at most 1/8 of the bound in addition. Without memory for them chains just grow longer.
  *
- * The lock is held for one record: the search for it, its copy, one bucket. The port is never asked for memory under
- * it, because making a block zero takes far longer than all of that. A task that needs memory releases the lock, gets some,
- * and begins again.
+ * The lock is held for one record: its search, its copy, one bucket. The port is never asked for memory under it,
+ * because clearing a block takes far longer. A task that needs memory releases the lock, gets some, and starts again.
  */
 #include "known.h"
 #include "track.h"
@@ -29,7 +26,7 @@
 
 #define BLOCK_SIZE (KASAN_DEPOT_BLOCK + 0UL)
 #define MAX_SIZE   KASAN_DEPOT_MOST
-/* If a target is built with a larger depot than that, its size is the limit. */
+/* A target that is built with a larger depot than that sets the limit itself. */
 #define BLOCKS \
 	(((CONFIG_KASAN_DEPOT_SIZE) > MAX_SIZE ? (CONFIG_KASAN_DEPOT_SIZE) : MAX_SIZE) / BLOCK_SIZE)
 #define UNIT	    8UL /* records start at multiples of it */
@@ -61,19 +58,16 @@ static struct {
 	size_t traces;
 } depot = {.max_blocks = (CONFIG_KASAN_DEPOT_SIZE) / BLOCK_SIZE};
 
-/*
- * Segment 0 is static, and segment i > 0 doubles the table: bucket numbers from FIRST << (i - 1) on. @count
- * buckets are in use; it is published when the last of them is filled.
- */
+/* Segment 0 is static; segment i > 0, with bucket numbers from FIRST << (i - 1) on, doubles the table. @count buckets
+ * are in use; it is published when the last of them is filled. */
 #define FIRST	 ((uint32_t)(CONFIG_KASAN_DEPOT_BUCKETS))
 #define SEGMENTS 18
-/* A small depot's table never grows: it has no room for more than a few traces in each bucket. */
+/* A small depot has no room for more than a few traces in each bucket, so its table never grows. */
 #ifdef KASAN_DEPOT_IS_SMALL
 #define GROWS false
 #else
 #define GROWS true
 #endif
-/* Traces for each bucket. */
 #define LOAD 2
 
 static struct kasan_record *first_segment[FIRST];
@@ -90,8 +84,8 @@ static unsigned int said_full, said_no_memory;
 
 /* --- Buckets --- */
 
-/* The largest power of two that is not above @n, which is not 0. Not by __builtin_clz(): on CPUs without such an
- * instruction it is a function of the compiler's library, which is not there. */
+/* The largest power of two up to @n, which is not 0. Not by __builtin_clz(): on CPUs without such an instruction it
+ * calls the compiler's library, which is not there. */
 static inline uint32_t power_below(uint32_t n)
 {
 	n |= n >> 1;
@@ -118,11 +112,10 @@ static inline struct kasan_record **bucket_at(uint32_t number)
 	return &buckets.segment[segment_of(number)][number - power_below(number)];
 }
 
-/* The bucket of @hash where @count buckets are in use: the number's low bits; if those name a bucket that does
- * not exist yet, one bit less. */
+/* The bucket of @hash while @count buckets are in use: the number's low bits, or one bit less if that bucket does not
+ * exist yet. */
 static inline uint32_t bucket_number(uint32_t hash, uint32_t count)
 {
-	/* FIRST is a power of two. */
 	if (!GROWS)
 		return hash & (FIRST - 1);
 	const uint32_t half = power_below(count);
@@ -131,8 +124,8 @@ static inline uint32_t bucket_number(uint32_t hash, uint32_t count)
 	return number < count ? number : number - half;
 }
 
-/* Bring one more bucket into use. Under the lock. Return: the bytes of a new segment that the caller is to get from
- * the port first, 0: none. */
+/* Bring one more bucket into use. Under the lock. Return: bytes of a new segment that the caller must first get from
+ * the port; 0: none. */
 static size_t add_bucket(void)
 {
 	const uint32_t number = buckets.count, start = power_below(number);
@@ -157,7 +150,7 @@ static size_t add_bucket(void)
 			link = &record->next;
 			continue;
 		}
-		/* A reader at @record goes on in the new bucket, which also ends. */
+		/* A reader at @record continues in the new bucket, which ends too. */
 		__atomic_store_n(link, record->next, __ATOMIC_RELEASE);
 		__atomic_store_n(&record->next, *bucket, __ATOMIC_RELEASE);
 		__atomic_store_n(bucket, record, __ATOMIC_RELEASE);
@@ -166,7 +159,7 @@ static size_t add_bucket(void)
 	return 0;
 }
 
-/* Get the segment that add_bucket() wants. */
+/* Get the segment that add_bucket() needs. */
 static void grow_buckets(size_t bytes)
 {
 	struct kasan_record **const segment = kasan_port_alloc(bytes);
@@ -178,7 +171,7 @@ static void grow_buckets(size_t bytes)
 		buckets.bytes += bytes;
 		(void)add_bucket();
 	} else {
-		/* Not at each of the next traces, but after some hundred more of them. */
+		/* Do not ask again for each new trace, but after some hundred. */
 		buckets.ask_again = depot.traces + FIRST;
 	}
 	kasan_unlock(&depot.lock, flags);
@@ -191,10 +184,8 @@ static uint32_t hash_trace(const uintptr_t *pcs, size_t count)
 	uintptr_t hash = 0;
 	size_t i;
 
-	/*
-	 * Return addresses of one image differ in their low bits: an odd multiplier carries them
-	 * up, the shift brings the well mixed top down again. One multiplication a frame.
-	 */
+	/* Return addresses of one image differ in their low bits. An odd factor carries these up, and the shift brings
+	 * the well-mixed top down again: one multiplication a frame. */
 	for (i = 0; i < count; i++) {
 #if UINTPTR_MAX > UINT32_MAX
 		hash = (hash ^ pcs[i]) * 0x9e3779b97f4a7c15UL;
@@ -211,7 +202,7 @@ static inline bool same(const uintptr_t *a, const uintptr_t *b, size_t count)
 {
 	const uintptr_t *const end = a + count;
 
-	/* Two at a time: a record with the same hash and length is nearly always the right one. */
+	/* Two at a time, because a record with the same hash and length is nearly always the right one. */
 	if (count & 1 && *a++ != *b++)
 		return false;
 	for (; a != end; a += 2, b += 2) {
@@ -236,8 +227,8 @@ static inline struct kasan_record *find(uint32_t hash, const uintptr_t *pcs, siz
 	return NULL;
 }
 
-/* Get room for a record of @size bytes, and its handle. Under the lock. Return: NULL if there is none. @wants_block:
- * then set if the caller is to get one block from the port, and to try again. */
+/* Get room and a handle for a record of @size bytes. Under the lock. Return: NULL if there is none; @wants_block: set
+ * if the caller should get a block from the port and try again. */
 static struct kasan_record *reserve(size_t size, uint32_t *handle, bool *wants_block)
 {
 	uint8_t *block;
@@ -250,7 +241,7 @@ static struct kasan_record *reserve(size_t size, uint32_t *handle, bool *wants_b
 			return NULL;
 		}
 		if (!depot.spare) {
-			/* If the last ones are on their way to others, this trace is not kept. */
+			/* If other tasks are already getting the last blocks, this trace is not stored. */
 			*wants_block = depot.blocks + depot.coming < depot.max_blocks;
 			__atomic_store_n(&depot.coming, depot.coming + *wants_block,
 					 __ATOMIC_RELAXED);
@@ -268,8 +259,8 @@ static struct kasan_record *reserve(size_t size, uint32_t *handle, bool *wants_b
 	return (struct kasan_record *)block;
 }
 
-/* Store a trace that is not there. Under the lock. Return: NULL if there is no room; @wants_block: see reserve().
- * @segment: see add_bucket(). */
+/* Store a new trace. Under the lock. Return: NULL if there is no room. @wants_block: see reserve(). @segment: see
+ * add_bucket(). */
 static struct kasan_record *add(uint32_t hash, const uintptr_t *pcs, size_t count,
 				bool *wants_block, size_t *segment)
 {
@@ -305,8 +296,8 @@ static struct kasan_record *add(uint32_t hash, const uintptr_t *pcs, size_t coun
 	return record;
 }
 
-/* Get a block from the port. Return: false if it has none; a system without memory now may have some later, and the
- * next trace asks again. */
+/* Get a block from the port. Return: false if it has none; the next trace asks again, because a system may have memory
+ * later. */
 static bool get_block(void)
 {
 	struct kasan_record *const block = kasan_port_alloc(BLOCK_SIZE);
@@ -321,15 +312,14 @@ static bool get_block(void)
 	return block;
 }
 
-static __attribute__((__noinline__, cold)) struct kasan_record *
-insert(uint32_t hash, const uintptr_t *pcs, size_t count)
+static kasan_cold struct kasan_record *insert(uint32_t hash, const uintptr_t *pcs, size_t count)
 {
 	struct kasan_record *record;
 	unsigned long flags;
 	size_t segment = 0;
 	bool wants_block;
 
-	/* An NMI, or a fault, in the middle of a change on this CPU. */
+	/* An NMI or a fault interrupted a change on this CPU. */
 	if (kasan_lock_owned(&depot.lock))
 		return NULL;
 	do {
@@ -346,9 +336,9 @@ insert(uint32_t hash, const uintptr_t *pcs, size_t count)
 	return record;
 }
 
-/* Printed once, and once more if the bound is reached later. A report in progress keeps the console; then
- * the next refusal tries again. */
-static __attribute__((__noinline__, cold)) void refuse(void)
+/* Prints once, and once more if the bound is reached later. If a report is being printed, the next refusal tries
+ * again. */
+static kasan_cold void refuse(void)
 {
 	static const char *const texts[] = {
 		"kasan: no memory for the stack depot at %zu traces: new ones are not kept until "
@@ -359,8 +349,8 @@ static __attribute__((__noinline__, cold)) void refuse(void)
 	unsigned int *said = full ? &said_full : &said_no_memory;
 
 	__atomic_fetch_add(&refused, 1, __ATOMIC_RELAXED);
-	/* If the last blocks are on their way to others, there is memory, and the depot is not full yet. Who has interrupted
-	 * this CPU under the lock knows nothing. */
+	/* While other tasks are getting the last blocks, there is memory and the depot is not full. A context that has
+	 * interrupted this CPU under the lock cannot tell. */
 	if ((!full &&
 	     (__atomic_load_n(&depot.coming, __ATOMIC_RELAXED) || kasan_lock_owned(&depot.lock))) ||
 	    __atomic_load_n(said, __ATOMIC_RELAXED) ||
@@ -421,7 +411,7 @@ void kasan_depot_set_size(size_t bytes)
 	const unsigned long flags = kasan_lock(&depot.lock);
 
 	__atomic_store_n(&depot.max_blocks, (uint32_t)(bytes / BLOCK_SIZE), __ATOMIC_RELAXED);
-	/* Memory is never given back: if the bound is below the present size, the depot is full. */
+	/* Memory is never given back: a bound below the present size means the depot is full. */
 	__atomic_store_n(&depot.full, false, __ATOMIC_RELAXED);
 	__atomic_store_n(&said_full, 0, __ATOMIC_RELAXED);
 	kasan_unlock(&depot.lock, flags);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * depot.h - the stack depot's records, for the files of track/ that compare a stack with one in place.
- */
+/* depot.h - the stack depot's records, for the files of track/ that compare a stack with one in place. */
 #ifndef KASAN_DEPOT_H
 #define KASAN_DEPOT_H
 
 #include "../base/base.h"
-
-#include "../arch/arch.h"
 
 /* Bounds of kasan.depot_size=, in bytes. */
 #define KASAN_DEPOT_LEAST (KASAN_DEPOT_BLOCK > 2048 ? KASAN_DEPOT_BLOCK + 0UL : 2048UL)
@@ -18,11 +14,10 @@
 #endif
 
 /**
- * struct kasan_record - one stack trace; never freed, and but for @next and @key never changed once it can be found
+ * struct kasan_record - one stack trace; never freed, and once it can be found only @next and @key change
  * @next: in its bucket. The depot may move a record to another bucket.
- * @handle: its name. With @hash it proves that a handle out of corrupted metadata leads to the start of a
- *	record and not into the middle of one.
- * @more: bytes of the return addresses in @pcs behind the first: those of 0 to CONFIG_KASAN_STACK_DEPTH - 1.
+ * @handle: its name. With @hash it proves that a handle from corrupted metadata leads to the start of a record.
+ * @more: bytes of the return addresses in @pcs after the first, for 0 to CONFIG_KASAN_STACK_DEPTH - 1 of them.
  * @key: where known.c has entered it.
  * @pcs: newest first, none of them 0.
  * @span: see kasan_record_slots().
@@ -51,30 +46,31 @@ static inline size_t kasan_record_count(const struct kasan_record *record)
 /**
  * kasan_record_slots() - where the return addresses of @record were found, a byte for each of them
  *
- * The first is the distance of the second return address from the word below the stack pointer of @pcs[0]'s function, each
- * other one the distance from the one before, in words. The last byte is the distance of the word that ended the trace;
- * 0: its last function alone ended it, or its length. A first byte of 0: nothing is known. @span: bytes from that word to
- * the last return address. They depend on the return addresses and on nothing else, so they are written once, later.
+ * Distances are in words. The first byte is the distance of the second return address from the word below the stack
+ * pointer of @pcs[0]'s function; each following one is the distance from the return address before. The last byte is
+ * the distance of the word that ended the trace, or 0 if its last function or its length ended it. If the first byte is
+ * 0, nothing is known. @span: bytes from the starting word to the last return address. All of this depends only on the
+ * return addresses, so it is written once, later.
  */
 static inline const uint8_t *kasan_record_slots(const struct kasan_record *record)
 {
 	return (const uint8_t *)(record->pcs + kasan_record_count(record));
 }
 
-/* Bytes behind the return addresses. */
+/* Bytes after the return addresses. */
 #define KASAN_RECORD_SLOTS(count) (count)
 #else
 #define KASAN_RECORD_SLOTS(count) 0
 #endif
 
-/** kasan_depot_get() - Return: the record of a trace of 1 to CONFIG_KASAN_STACK_DEPTH return addresses, which is
- *  made if there is none; NULL: depot full. */
+/** kasan_depot_get() - Return: the record of a trace of 1 to CONFIG_KASAN_STACK_DEPTH return addresses, which is made
+ *  if there is none; NULL: the depot is full. */
 struct kasan_record *kasan_depot_get(const uintptr_t *pcs, size_t count);
 
-/** kasan_depot_traces() - Return: number of different traces. A hint: other CPUs add some. */
+/** kasan_depot_traces() - Return: the number of different traces. A hint, because other CPUs add some. */
 size_t kasan_depot_traces(void);
 
-/** kasan_depot_max_bytes() - Return: the bound, bytes. */
+/** kasan_depot_max_bytes() - Return: the bound in bytes. */
 size_t kasan_depot_max_bytes(void);
 
 #endif /* KASAN_DEPOT_H */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exidx.c - unwinds Thumb code of GCC by the exception index table, .ARM.exidx, of the Exception Handling ABI for the
+ * exidx.c - unwinds GCC's Thumb code by the exception index table, .ARM.exidx, of the Exception Handling ABI for the
  * Arm Architecture (EHABI).
  *
- * The linker script supplies __exidx_start and __exidx_end around .ARM.exidx, and keeps .ARM.extab; the compiler writes
- * them with -funwind-tables. The tables describe bodies of functions, not their first and last instructions: a trace
- * that starts there may miss a frame, or end.
+ * The compiler writes the tables with -funwind-tables; the linker script supplies __exidx_start and __exidx_end around
+ * .ARM.exidx, and keeps .ARM.extab. The tables describe the bodies of functions, not their first and last instructions:
+ * a trace that starts there may miss a frame, or end.
  *
- * A function's instructions for unwinding boil down to a few distances from a register, struct step. They are computed
- * once for each return address that is met often, and kept in a small table: an allocation's trace then costs about as
- * much as following frame pointers. Only sp, r7 and r11 are known here, because a frame is found by one of them.
+ * A function's unwind instructions boil down to a few distances from a register, struct step. They are computed once
+ * for each return address that is met often and kept in a small table, so that an allocation's trace costs about as
+ * much as following frame pointers. Only sp, r7 and r11 are tracked, because one of them finds every frame.
  */
 #include "exidx.h"
 
@@ -17,7 +17,7 @@
 
 #include "../base/base.h"
 
-/* One entry of the table: where a function begins, and what to do. */
+/* An entry of the table: where a function begins, and how to unwind it. */
 struct index {
 	uint32_t function; /* distance of the function from this word, 31 bits with sign */
 	uint32_t
@@ -32,7 +32,8 @@ extern const struct index __exidx_end[] __attribute__((weak));
 
 const struct kasan_regs *kasan_unwind_from[CONFIG_KASAN_NR_CPUS];
 
-/* The tables name these, and nothing here throws. Weak, so that the library of a system with exceptions comes first. */
+/* The tables refer to these, but nothing here throws. Weak, so that the library of a system with exceptions takes
+ * precedence. */
 void __aeabi_unwind_cpp_pr0(void);
 void __aeabi_unwind_cpp_pr1(void);
 void __aeabi_unwind_cpp_pr2(void);
@@ -83,8 +84,8 @@ enum base {
 	BASE_NONE, /* it cannot be unwound */
 };
 
-/** struct step - how to leave a function. All in words from the register @base: @sp, where its caller's sp points to;
- *  @ra, @fp, @r11: where these are kept. Two words: the compilers would call memcpy() for four halves. */
+/** struct step - how to leave a function, in words from the register @base: @sp: where its caller's sp points; @ra,
+ *  @fp, @r11: where these are saved. It is two words, because compilers would call memcpy() for four halves. */
 struct step {
 	uint16_t sp, ra, fp;
 	uint16_t r11 : 14, base : 2;
@@ -102,7 +103,7 @@ struct decoder {
 static uint8_t next_byte(struct decoder *decoder)
 {
 	if (!decoder->bytes) {
-		/* Behind the last one everything means "finish". */
+		/* After the last byte everything means "finish". */
 		if (!decoder->words)
 			return 0xb0;
 		decoder->words--;
@@ -131,7 +132,7 @@ static void pop(struct decoder *decoder, unsigned int mask)
 	}
 }
 
-/* Go on from another register: only before anything was popped, as the compiler does it. */
+/* Continue from another register. Compilers do this only before anything is popped. */
 static void set_base(struct decoder *decoder, unsigned int number)
 {
 	unsigned int i;
@@ -160,7 +161,7 @@ static unsigned int uleb128(struct decoder *decoder)
 	return value;
 }
 
-/* 1011xxxx and 11xxxxxx: the rare ones. */
+/* The rare ones: 1011xxxx and 11xxxxxx. */
 static void execute_rare(struct decoder *decoder, uint8_t op)
 {
 	if (op == 0xb1)
@@ -202,7 +203,7 @@ static void execute(struct decoder *decoder, uint8_t op)
 	}
 }
 
-/* Point @decoder to the instructions of @entry. Return: false if it has none. */
+/* Point @decoder to the instructions of @entry. Return: false if there are none. */
 static bool open_entry(struct decoder *decoder, const struct index *entry)
 {
 	const uint32_t *word = &entry->what;
@@ -211,7 +212,7 @@ static bool open_entry(struct decoder *decoder, const struct index *entry)
 		return false;
 	if (!(*word & COMPACT)) {
 		word = (const uint32_t *)place(word);
-		/* The entry of a language with a handler of its own: its instructions follow. */
+		/* A language's own handler comes first, and then the instructions. */
 		if (!(*word & COMPACT)) {
 			word++;
 			decoder->words = *word >> 24;
@@ -237,7 +238,7 @@ static bool open_entry(struct decoder *decoder, const struct index *entry)
 	return true;
 }
 
-static __attribute__((__noinline__)) struct step decode(uintptr_t pc)
+static kasan_noinline struct step decode(uintptr_t pc)
 {
 	const struct index *const entry = find(pc);
 	struct decoder decoder;
@@ -258,7 +259,7 @@ static __attribute__((__noinline__)) struct step decode(uintptr_t pc)
 			break;
 		execute(&decoder, op);
 	}
-	/* A return address may be popped into pc. */
+	/* The return address may be popped into pc. */
 	if (decoder.saved[15] != NOWHERE)
 		decoder.saved[14] = decoder.saved[15];
 	if (decoder.wrong || decoder.at >= NOWHERE)
@@ -273,10 +274,10 @@ static __attribute__((__noinline__)) struct step decode(uintptr_t pc)
 
 /* --- The table of steps --- */
 
-/* Return addresses for which the table keeps how to unwind them, 12 bytes each. */
+/* How many return addresses the table remembers, 12 bytes each. */
 #define STEPS 32U
 
-/* On several CPUs an entry would need a lock. */
+/* With several CPUs an entry would need a lock. */
 #if CONFIG_KASAN_NR_CPUS == 1
 static struct {
 	uintptr_t pc;
@@ -291,8 +292,8 @@ static struct step step_of(uintptr_t pc)
 
 	if (kasan_likely(__atomic_load_n(&steps[slot].pc, __ATOMIC_RELAXED) == pc)) {
 		step = steps[slot].step;
-		/* An interrupt may have put another one there. A step depends on nothing but its address, so if
-		 * the address is there again, so is its step. */
+		/* An interrupt may have replaced the entry. A step depends only on its address, so if the address is
+		 * back, so is its step. */
 		__asm__ volatile("" ::: "memory");
 		if (kasan_likely(__atomic_load_n(&steps[slot].pc, __ATOMIC_RELAXED) == pc))
 			return step;
@@ -322,8 +323,8 @@ static bool read_word(const struct kasan_port_task *task, uintptr_t addr, uintpt
 	return true;
 }
 
-/* Leave the function that holds @at, an address inside of it. @is_first: it was interrupted, so it may keep its return
- * address in lr and have no frame. Return: false if that cannot be done. */
+/* Leave the function that holds the address @at. @is_first: it was interrupted, so its return address may be in lr and
+ * it may have no frame. Return: false if that cannot be done. */
 static bool leave(const struct kasan_port_task *task, struct kasan_regs *regs, uintptr_t at,
 		  bool is_first)
 {
@@ -347,7 +348,7 @@ static bool leave(const struct kasan_port_task *task, struct kasan_regs *regs, u
 	return ok;
 }
 
-/* The runtime's own functions between the one that makes the trace and the caller of the hook. */
+/* The most functions of the runtime between the one that makes the trace and the hook's caller. */
 #define OWN_FRAMES 16
 
 size_t kasan_unwind(const struct kasan_port_task *task, const struct kasan_regs *start,
@@ -387,11 +388,11 @@ size_t kasan_unwind_slots(const struct kasan_port_task *task, uintptr_t ip, uint
 			slots[count - 1] = 0;
 			*span = (uint16_t)(at - below);
 		}
-		/* As leave() has it: these end a trace whatever the stack holds. */
+		/* As in leave(): these end a trace whatever the stack holds. */
 		if (count == CONFIG_KASAN_STACK_DEPTH || step.base == BASE_NONE ||
 		    step.ra == NOWHERE || !step.sp)
 			break;
-		/* Were they above, the trace would depend on more than the return address. */
+		/* If they were above it, the trace would depend on more than the return address. */
 		if (step.base != BASE_SP || step.ra >= step.sp ||
 		    (step.fp != NOWHERE && step.fp > step.ra) ||
 		    (step.r11 != NOWHERE && step.r11 > step.ra))

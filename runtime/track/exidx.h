@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * exidx.h - traces where frames are no chain: GCC's Thumb code, by the tables in .ARM.exidx (exidx.c).
- *
- * Elsewhere KASAN_ARCH_UNWINDS is 0, and walk.h follows frame records.
- */
+/* exidx.h - traces by the tables in .ARM.exidx, for GCC's Thumb code, whose frames do not form a chain. Elsewhere
+ * KASAN_ARCH_UNWINDS is 0, and walk.h follows frame records. */
 #ifndef KASAN_EXIDX_H
 #define KASAN_EXIDX_H
 
 #include "depot.h"
 #include "track.h"
 
-#include "../arch/arch.h"
-
 #if KASAN_ARCH_UNWINDS
 
-/** kasan_unwind_has_tables() - is the system linked with tables that say how to unwind it? */
+/** kasan_unwind_has_tables() - was the system linked with unwind tables? */
 bool kasan_unwind_has_tables(void);
 
 /** kasan_unwind_here() - fill @regs with the registers of the function that this is inlined into. */
-static inline __attribute__((always_inline)) void kasan_unwind_here(struct kasan_regs *regs)
+static kasan_always_inline void kasan_unwind_here(struct kasan_regs *regs)
 {
 	kasan_arch_here(regs);
 }
@@ -26,8 +21,8 @@ static inline __attribute__((always_inline)) void kasan_unwind_here(struct kasan
 /**
  * kasan_unwind() - collect return addresses by the tables
  * @task: bounds of the stack. @start: registers to begin with.
- * @ip: a return address of a function called, perhaps over some others, by the one that @start belongs to: the trace
- *	begins with it, and what is nearer is left out. 0: the trace begins with the callers of @start.
+ * @ip: a return address of a function that @start's function called, perhaps over some others: the trace begins with it
+ * and leaves out nearer ones. 0: the trace begins with the callers of @start.
  * @pcs: filled from @count on. Return: the new number of entries.
  */
 size_t kasan_unwind(const struct kasan_port_task *task, const struct kasan_regs *start,
@@ -38,29 +33,29 @@ size_t kasan_unwind(const struct kasan_port_task *task, const struct kasan_regs 
  * @task: bounds of the stack, which hold @sp - 4. @ip: a return address; @sp: the stack pointer of its function.
  * @pcs: CONFIG_KASAN_STACK_DEPTH entries, filled. @slots, @span: see kasan_record_slots(); NULL: not wanted.
  *
- * Return: number of entries in @pcs; 0: a function on the way finds its frame by another register than sp, and that
- * register's value is not known here.
+ * Return: the number of entries; 0: a function on the way finds its frame by another register than sp, whose value is
+ * not known here.
  */
 size_t kasan_unwind_slots(const struct kasan_port_task *task, uintptr_t ip, uintptr_t sp,
 			  uintptr_t *pcs, uint8_t *slots, uint16_t *span);
 
-/** kasan_unwinds_to() - may @word be a return address? It returns to Thumb code, so bit 0 is set. Values from
- *  0xf0000000 on end an exception. */
+/** kasan_unwinds_to() - may @word be a return address? Bit 0 is set for Thumb code. Values from 0xf0000000 on end an
+ *  exception. */
 static inline bool kasan_unwinds_to(uintptr_t word)
 {
 	return word & 1 && word < 0xf0000000;
 }
 
 /**
- * kasan_same_slots() - is the trace that starts with the first return address of @record the whole of @record?
- * @at: the word below the stack pointer of its function, in the stack; @last: the highest word of the stack.
+ * kasan_same_slots() - is @record the whole trace that starts with its first return address?
+ * @at: the word below the stack pointer of that address's function, in the stack; @last: the highest word of the stack.
  *
- * It is exact. How to leave a function depends on its return address alone if sp finds its frame. So the first return
- * address says where the second one must be; if that is the same, it says where the third must be, and so on: these are
- * the words that unwinding reads, and no others.
+ * The answer is exact. If sp finds a function's frame, how to leave it depends only on its return address. So the first
+ * return address says where the second must be; if that is the same, it says where the third must be, and so on. These
+ * are the words that unwinding reads, and no others.
  */
-static inline __attribute__((always_inline)) bool
-kasan_same_slots(const struct kasan_record *record, uintptr_t at, uintptr_t last)
+static kasan_always_inline bool kasan_same_slots(const struct kasan_record *record, uintptr_t at,
+						 uintptr_t last)
 {
 	const uintptr_t *pc = record->pcs + 1;
 	const uint8_t *slot = kasan_record_slots(record);
@@ -68,7 +63,7 @@ kasan_same_slots(const struct kasan_record *record, uintptr_t at, uintptr_t last
 
 	if (kasan_unlikely(!*slot || record->span > last - at))
 		return false;
-	/* One that is no loop's first instruction costs GCC two more in each round. */
+	/* A load that is not the loop's first instruction costs GCC two more in each round. */
 	if (pc != end) {
 		do {
 			at += *slot++ * sizeof(*pc);
@@ -76,7 +71,7 @@ kasan_same_slots(const struct kasan_record *record, uintptr_t at, uintptr_t last
 				return false;
 		} while (pc != end);
 	}
-	/* It must also end here. */
+	/* The stack must end here too. */
 	if (!*slot)
 		return true;
 	at += *slot * sizeof(*pc);
@@ -84,8 +79,8 @@ kasan_same_slots(const struct kasan_record *record, uintptr_t at, uintptr_t last
 }
 
 /**
- * kasan_unwind_from - for each CPU: registers of the context that found a bug, while its report runs on another stack or
- *	when the context is an interrupted one; else NULL, and traces begin in the function that makes them.
+ * kasan_unwind_from - for each CPU: registers of the context that found a bug, while its report runs on another stack
+ * or the context was interrupted. Otherwise NULL, and traces begin in the function that makes them.
  */
 extern const struct kasan_regs *kasan_unwind_from[CONFIG_KASAN_NR_CPUS];
 

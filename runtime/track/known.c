@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * known.c - the table of known stacks: where else an entry may be, new entries, and a table that grows with the
- * depot.
+ * known.c - the table of known stacks: the other entries of a set, new entries, and growth with the depot.
  *
- * Bound: twenty entries for each trace at most, and 5/32 of the depot's own bound in bytes; with the tables before it 5/16.
- * Memory is never given back, because another CPU may be looking into an old table. Without memory for a larger table,
- * more stacks are looked for in the depot, and nothing else happens.
+ * There are at most twenty entries for each trace, and 5/32 of the depot's own bound in bytes; with the earlier tables
+ * 5/16. Memory is never given back, because another CPU may be looking into an old table. Without memory for a larger
+ * table more stacks are looked up in the depot.
  */
 #include "known.h"
 #include "track.h"
@@ -20,13 +19,13 @@
 #endif
 _Static_assert(FIRST_ENTRIES == UINT32_C(1) << (32 - FIRST_SHIFT),
 	       "a shift of 32 bits to an index");
-/* Each table is so many times as large as the one before. */
+/* How many times larger each table is than the one before. */
 #define GROWTH 4U
 
 #define ALIGNED __attribute__((__aligned__(64)))
 static const struct kasan_record *first_entries[KASAN_KNOWN_ENTRIES(FIRST_ENTRIES)] ALIGNED;
-/* Every stack is unknown: two sets, which no one writes, because a stack that is found nowhere is entered into the
- * table of known_stacks. */
+/* A table in which every stack is unknown. It has two sets and is never written, because stacks that are not found are
+ * entered into the table of known_stacks. */
 #define NO_SHIFT 31U
 static const struct kasan_record *const no_entries[2 * KASAN_KNOWN_WAYS] ALIGNED;
 
@@ -83,7 +82,7 @@ static void enter(char *table, bool far, uint32_t key, const struct kasan_record
 
 #ifndef KASAN_DEPOT_IS_SMALL
 
-/* The far key, from the trace itself. It has no signatures, which are in the half of a word that keys leave out. */
+/* Return: the far key of the trace. It covers no signatures, which are in the half of a word that keys leave out. */
 static uint32_t far_key_of(const struct kasan_record *record)
 {
 	const size_t count = 1 + record->more / sizeof(record->pcs[0]);
@@ -95,7 +94,7 @@ static uint32_t far_key_of(const struct kasan_record *record)
 	return ~key;
 }
 
-/* Make the table larger, with what the present one holds. */
+/* Replace the table by a larger one with the same contents. */
 static void grow(size_t traces)
 {
 	const size_t max = kasan_depot_max_bytes() / 8, page = CONFIG_KASAN_PAGE_SIZE;
@@ -118,14 +117,14 @@ static void grow(size_t traces)
 		known_stacks.ask_again = 2 * traces;
 		return;
 	}
-	/* The port promises an alignment of 16. If it is no more than that, half of the memory is used. */
+	/* The port guarantees an alignment of 16. If there is no more, half of the memory is used. */
 	start = ((uintptr_t)memory + 63) & ~(uintptr_t)63;
 	if (start != (uintptr_t)memory)
 		entries /= 2;
 	for (size_t n = entries; n > 1; n /= 2)
 		shift--;
 	table = (char *)start + shift;
-	/* What others enter into the old table meanwhile will be looked for in the depot once more. */
+	/* What other CPUs enter into the old table meanwhile will be looked up in the depot once more. */
 	for (size_t i = 0; i < KASAN_KNOWN_ENTRIES(old_entries); i++) {
 		const bool far = i >= old_entries;
 
@@ -142,7 +141,7 @@ static void grow(size_t traces)
 	kasan_known_update();
 }
 
-static __attribute__((__noinline__, cold)) void consider_growth(size_t traces)
+static kasan_cold void consider_growth(size_t traces)
 {
 	if (traces < __atomic_load_n(&known_stacks.ask_again, __ATOMIC_RELAXED) ||
 	    __atomic_exchange_n(&known_stacks.growing, 1, __ATOMIC_ACQUIRE))
@@ -157,7 +156,7 @@ static __attribute__((__noinline__, cold)) void consider_growth(size_t traces)
 void kasan_known_put(char *table, uint32_t key, const uint32_t *far, struct kasan_record *record)
 {
 #ifdef KASAN_DEPOT_IS_SMALL
-	/* Its bound for tables is less than a page. */
+	/* The bound for tables is less than a page. */
 	enter(table, far, far ? *far : key, record);
 #else
 	const size_t traces = kasan_depot_traces();

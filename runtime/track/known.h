@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * known.h - is the running stack one that the depot has? Inline, because every allocation and every free asks.
+ * known.h - does the depot already have the running stack? Inline, because every allocation and every free asks.
  *
- * Programs allocate from few places, so the answer is yes nearly always. Copying the stack and hashing the copy
- * would cost more than all the rest of an allocation. So a table leads from the few newest return addresses and
- * the depth of the stack to the record that had them last, and the record is compared with the stack in place, word by
- * word. A record that does not fit in every word is not taken: a wrong answer is impossible, whatever the table
- * holds. Then known.c looks further.
+ * Programs allocate from few places, so the answer is nearly always yes. Copying the stack and hashing the copy would
+ * cost more than the rest of an allocation. Instead a table leads from the newest few return addresses and the depth of
+ * the stack to the record that had them last, and the record is compared with the stack in place, word by word. So a
+ * wrong answer is impossible, whatever the table holds. If the record does not match, known.c looks further.
  *
- * The table is shared by all CPUs, and no lock or order guards it: an entry is one pointer, to a record that never
- * changes and is never freed. Two CPUs that write an entry at once leave either one's pointer there.
+ * All CPUs share the table without a lock or an order: an entry is a pointer to a record that never changes and is
+ * never freed. If two CPUs race for an entry, the last writer wins.
  */
 #ifndef KASAN_KNOWN_H
 #define KASAN_KNOWN_H
@@ -20,23 +19,21 @@
 #include "exidx.h"
 #include "walk.h"
 
-/*
- * The table of pointers to records, aligned to 64 bytes. In the low bits is how far to shift a hash of 32 bits to
- * get an index. In one word, so that no reader can see the one without the other. NULL: kasan.stacktrace=off.
- */
+/* The table of pointers to records, aligned to 64 bytes. Its low bits say how far to shift a hash of 32 bits to get an
+ * index, so that one load reads both. NULL: kasan.stacktrace=off. */
 extern char *kasan_known;
 
-/* Entries that a stack may be in, side by side. This file looks into the first only. */
+/* The entries of a set, side by side. This file looks into the first only. */
 #define KASAN_KNOWN_WAYS 4U
 
-/** kasan_known_way() - Return: the other entries of the set that @entry is in; @way: 1 to KASAN_KNOWN_WAYS - 1; 0: @entry. */
+/** kasan_known_way() - Return: entry @way of the set of @entry; 0: @entry itself. */
 static inline const struct kasan_record **kasan_known_way(const struct kasan_record **entry,
 							  unsigned int way)
 {
 	return (const struct kasan_record **)((uintptr_t)entry ^ way * sizeof(*entry));
 }
 
-/** kasan_known_entry() - Return: the entry where the stack with @key is if it is in @table. */
+/** kasan_known_entry() - Return: the entry of @table for the stack with @key. */
 static inline const struct kasan_record **kasan_known_entry(char *table, uint32_t key)
 {
 	const uint32_t index = key * 0x9e3779b1U >> ((uintptr_t)table & 31);
@@ -44,8 +41,8 @@ static inline const struct kasan_record **kasan_known_entry(char *table, uint32_
 	return (const struct kasan_record **)((uintptr_t)table & ~(uintptr_t)63) + index;
 }
 
-/* By frame pointers, a table has a second part behind the first, which is so many times as large: see save_frames(). Not
- * where flash and memory are small. */
+/* With frame pointers a table has a second part, so many times larger: see save_frames(). Not where flash and memory
+ * are small. */
 #if KASAN_ARCH_UNWINDS || defined(KASAN_DEPOT_IS_SMALL) || UINTPTR_MAX <= UINT32_MAX
 #define KASAN_KNOWN_FAR_SHIFT 0U
 #define KASAN_KNOWN_HAS_FAR   0U
@@ -53,7 +50,7 @@ static inline const struct kasan_record **kasan_known_entry(char *table, uint32_
 #define KASAN_KNOWN_FAR_SHIFT 2U
 #define KASAN_KNOWN_HAS_FAR   1U
 #endif
-/* In both parts of a table with @entries in the first. */
+/* The entries of both parts. */
 #define KASAN_KNOWN_ENTRIES(entries) \
 	((entries) + KASAN_KNOWN_HAS_FAR * ((entries) >> KASAN_KNOWN_FAR_SHIFT))
 
@@ -69,15 +66,14 @@ static inline const struct kasan_record **kasan_known_far(char *table, uint32_t 
 
 static inline const struct kasan_record *kasan_known_read(const struct kasan_record **entry)
 {
-	/* What the pointer leads to was written before the pointer, which is ordered by the address. */
+	/* The record was written before the pointer, and the address dependency orders the loads. */
 	return __atomic_load_n(entry, __ATOMIC_RELAXED);
 }
 
 #ifdef KASAN_PORT_HAS_SHADOW_STACK
 
-/** kasan_known_scs_key() - the key of the trace @ip, @scs, which has KASAN_SCS_LEAST entries or more. */
-static inline __attribute__((always_inline)) uint32_t
-kasan_known_scs_key(uintptr_t ip, const struct kasan_scs *scs)
+/** kasan_known_scs_key() - the key of the trace @ip, @scs, which has at least KASAN_SCS_LEAST entries. */
+static kasan_always_inline uint32_t kasan_known_scs_key(uintptr_t ip, const struct kasan_scs *scs)
 {
 	uint32_t key = kasan_known_mix((uint32_t)ip, scs->top[-1]);
 
@@ -98,16 +94,16 @@ static inline uint32_t kasan_known_slots_key(uintptr_t ip, uintptr_t room)
 
 #endif
 
-/* Words of a trace that its far key is made from. */
+/* How many words of a trace its far key covers. */
 #define KASAN_FAR_WORDS 16
 
 /**
- * kasan_known_put() - enter @record, which was not found in @table
- * @key: of its stack. @far: its far key, under which it is entered; NULL: it is entered under @key.
+ * kasan_known_put() - enter @record, which was not found in @table. @key: of its stack. @far: its far key, under which
+ * it is entered; NULL: enter it under @key.
  */
 void kasan_known_put(char *table, uint32_t key, const uint32_t *far, struct kasan_record *record);
 
-/** kasan_known_table() - Return: the table, whatever kasan.stacktrace= says: not all stacks depend on it. */
+/** kasan_known_table() - Return: the table, even with kasan.stacktrace=off, on which some stacks do not depend. */
 char *kasan_known_table(void);
 
 /** kasan_known_bytes() - Return: bytes that the port gave for tables. */
@@ -115,15 +111,14 @@ size_t kasan_known_bytes(void);
 
 /**
  * kasan_known_stack() - find the trace of the hook's caller
- * @table: what kasan_known was; not NULL.
- * @ip, @fp: KASAN_CALLER_IP(), KASAN_CALLER_FP() of the hook, into which this is inlined.
- *
+ * @table: the value of kasan_known, not NULL.
+ * @ip, @fp: KASAN_CALLER_IP() and KASAN_CALLER_FP() of the hook that this is inlined into.
  * @handle: filled.
  *
- * Return: false if it is to be asked of kasan_save_track_stack().
+ * Return: false if kasan_save_track_stack() must be called.
  */
-static inline __attribute__((always_inline)) bool kasan_known_stack(char *table, uintptr_t ip,
-								    uintptr_t fp, uint32_t *handle)
+static kasan_always_inline bool kasan_known_stack(char *table, uintptr_t ip, uintptr_t fp,
+						  uint32_t *handle)
 {
 #ifdef KASAN_PORT_HAS_SHADOW_STACK
 	const struct kasan_record *record;
@@ -167,10 +162,10 @@ static inline __attribute__((always_inline)) bool kasan_known_stack(char *table,
 
 	if (kasan_unlikely(!kasan_port_task_stack(fp, &low, &high) || !kasan_returns_to(fp, ip)))
 		return false;
-	/* @fp is a frame and lies in the stack, so that all good ones are above it. */
+	/* @fp is a frame in the stack, so all good ones are above it. */
 	bounds.low = low - (uintptr_t)KASAN_FRAME_RECORD_LOW;
 	bounds.span = high - (uintptr_t)KASAN_FRAME_RECORD_HIGH - bounds.low;
-	/* One number, or each round of the loop below computes it. */
+	/* Precomputed, because otherwise each round of the loop below does it. */
 	bounds.span += bounds.low;
 	bounds.low = 0;
 	__asm__("" : "+r"(bounds.span));
@@ -193,10 +188,9 @@ static inline __attribute__((always_inline)) bool kasan_known_stack(char *table,
 #endif
 }
 
-/** kasan_find_stack() - fill @stack for kasan_put_track(), if that takes no call. @ip, @fp: as for
- *  kasan_known_stack(). Return: false if kasan_set_track() has to do it all. */
-static inline __attribute__((always_inline)) bool kasan_find_stack(uint32_t *stack, uintptr_t ip,
-								   uintptr_t fp)
+/** kasan_find_stack() - fill @stack for kasan_put_track() if that takes no call. @ip, @fp: as for kasan_known_stack().
+ *  Return: false if kasan_set_track() must do it all. */
+static kasan_always_inline bool kasan_find_stack(uint32_t *stack, uintptr_t ip, uintptr_t fp)
 {
 #ifdef KASAN_PORT_HAS_TASK_ID
 	char *const table = __atomic_load_n(&kasan_known, __ATOMIC_RELAXED);
@@ -216,9 +210,8 @@ static inline __attribute__((always_inline)) bool kasan_find_stack(uint32_t *sta
 #endif
 }
 
-/** kasan_put_track() - fill @track where kasan_find_stack() has found @stack. */
-static inline __attribute__((always_inline)) void kasan_put_track(struct kasan_track *track,
-								  uint32_t stack)
+/** kasan_put_track() - fill @track with the @stack that kasan_find_stack() has found. */
+static kasan_always_inline void kasan_put_track(struct kasan_track *track, uint32_t stack)
 {
 #ifdef KASAN_PORT_HAS_TASK_ID
 	track->pid = kasan_port_task_id();

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring.c - the stack ring. Writers (ring.h) come from all CPUs at any time, in interrupts as well, and take
- * no lock: a writer draws a number, which is its place and its age, and owns the entry at that place while
- * the entry's sequence word says BUSY. A writer that finds BUSY there has been overtaken by a whole round, and leaves.
+ * ring.c - the stack ring. Writers (ring.h) come from all CPUs at any time, also in interrupts, and take no lock. A
+ * writer draws a number, which is its place and its age, and owns the entry there while the entry's sequence word says
+ * BUSY. If it finds BUSY there, it was overtaken by a whole round, and gives up.
  *
- * A reader takes only entries whose sequence word is the one that belongs to their place and is still the
- * same after they were copied.
+ * A reader takes only entries whose sequence word belongs to their place and is unchanged after they were copied.
  *
- * Bound: kasan.stack_ring_size= entries of 32 bytes, in blocks that kasan_port_alloc() can give. When it is
- * full, the oldest are overwritten. Reports about objects of long ago then have no stacks, and their type
- * is invalid-access.
+ * The ring has kasan.stack_ring_size= entries of 32 bytes, in blocks from kasan_port_alloc(). When it is full, the
+ * oldest are overwritten. Reports about older objects then have no stacks, and their type is invalid-access.
  */
 #include "ring.h"
 
@@ -25,7 +23,7 @@ _Static_assert(sizeof(struct kasan_ring_entry) == 32, "docs and config.h say 32 
 
 #define MAX_BLOCKS (4194304UL / KASAN_RING_BLOCK_ENTRIES + 1)
 
-/* As long as there is no memory, all records go to one entry that nobody reads. */
+/* Until there is memory, all records go to one entry that is never read. */
 static struct kasan_ring_entry nowhere, *no_blocks = &nowhere;
 static struct kasan_ring_entry *blocks[MAX_BLOCKS];
 
@@ -53,10 +51,8 @@ void kasan_ring_init(void)
 			     kasan_opt_stack_ring_size, entries);
 	if (!entries)
 		return;
-	/*
-	 * Writers on other CPUs, if there are any already, see the blocks before the mask. With the old mask
-	 * they write into the first entry, and readers find that its record does not belong there.
-	 */
+	/* Writers on other CPUs see the blocks before the mask. With the old mask they write into the first entry, and
+	 * readers find that the record does not belong there. */
 	__atomic_store_n(&kasan_ring.blocks, blocks, __ATOMIC_RELEASE);
 	__atomic_store_n(&kasan_ring.mask, entries - 1, __ATOMIC_RELEASE);
 }
@@ -81,7 +77,7 @@ void kasan_ring_add(const void *ptr, size_t size, bool is_free, uintptr_t ip, ui
 	kasan_ring_record(ptr, size, is_free, &track);
 }
 
-/* Return: false if record @number is not there, or no longer there. */
+/* Return: false if record @number is not, or not any more, there. */
 static bool read_entry(const struct kasan_ring_entry *entry, uint64_t number,
 		       struct kasan_ring_record *record)
 {

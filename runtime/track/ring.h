@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring.h - the stack ring: the last allocations and frees of objects on all CPUs, in their order.
+ * ring.h - the stack ring: the last allocations and frees of objects on all CPUs, in order.
  *
- * The tag-based modes keep nothing beside a slab object. A report looks here, by address and pointer
- * tag, for the task that allocated it, the size, and the task that freed it.
+ * The tag modes keep nothing beside a slab object. Reports look here, by address and pointer tag, for the task that
+ * allocated it, its size, and the task that freed it.
  */
 #ifndef KASAN_RING_H
 #define KASAN_RING_H
@@ -47,9 +47,9 @@ struct kasan_ring_entry {
 #define KASAN_RING_BLOCK_ENTRIES (KASAN_RING_BLOCK_BYTES / sizeof(struct kasan_ring_entry))
 
 /**
- * struct kasan_ring - @mask: number of entries, a power of two, minus 1
- * @blocks: KASAN_RING_BLOCK_ENTRIES of them each.
- * @last: number of the newest record. All CPUs write it, so it has a cache line of its own.
+ * struct kasan_ring - @mask: the number of entries, a power of two, minus 1
+ * @blocks: of KASAN_RING_BLOCK_ENTRIES entries each.
+ * @last: number of the newest record. It has a cache line of its own, because all CPUs write it.
  */
 struct kasan_ring {
 	uint64_t mask;
@@ -58,11 +58,11 @@ struct kasan_ring {
 };
 extern struct kasan_ring kasan_ring;
 
-/* Hides where a value comes from. Otherwise the compilers form the address of each member anew, and split
- * scaled indices into a shift and a mask. */
+/* Hides where a value comes from. Otherwise compilers compute the address of each member anew, and split scaled indices
+ * into a shift and a mask. */
 #define kasan_ring_keep(value) __asm__("" : "+r"(value))
 
-/** kasan_ring_entry_of() - Return: the place of record @number in a ring of @mask + 1 entries. */
+/** kasan_ring_entry_of() - Return: the entry of record @number in a ring of @mask + 1 entries. */
 static inline struct kasan_ring_entry *kasan_ring_entry_of(const struct kasan_ring *ring,
 							   uint64_t number, uint64_t mask)
 {
@@ -74,18 +74,18 @@ static inline struct kasan_ring_entry *kasan_ring_entry_of(const struct kasan_ri
 }
 
 /**
- * struct kasan_ring_stack - a stack that is to be recorded
- * @handle: its name in the depot. @wanted: kasan.stacktrace= is not off.
+ * struct kasan_ring_stack - a stack to be recorded. @handle: its name in the depot. @wanted: kasan.stacktrace= is not
+ * off.
  */
 struct kasan_ring_stack {
 	uint32_t handle;
 	bool wanted;
 };
 
-/** kasan_ring_find() - fill @stack for kasan_ring_write(), if that takes no call. @ip, @fp: as for
- *  kasan_known_stack(). Return: false if kasan_ring_add() has to do it all. */
-static inline __attribute__((always_inline)) bool kasan_ring_find(struct kasan_ring_stack *stack,
-								  uintptr_t ip, uintptr_t fp)
+/** kasan_ring_find() - fill @stack for kasan_ring_write() if that takes no call. @ip, @fp: as for kasan_known_stack().
+ *  Return: false if kasan_ring_add() must do it all. */
+static kasan_always_inline bool kasan_ring_find(struct kasan_ring_stack *stack, uintptr_t ip,
+						uintptr_t fp)
 {
 #ifdef KASAN_PORT_HAS_TASK_ID
 	char *const table = __atomic_load_n(&kasan_known, __ATOMIC_RELAXED);
@@ -102,21 +102,21 @@ static inline __attribute__((always_inline)) bool kasan_ring_find(struct kasan_r
 }
 
 /**
- * kasan_ring_put() - record an allocation or free. Inline, for the hooks of slab objects
- * @size: and KASAN_RING_FREE if it is a free. @track: filled by the caller before: an entry must not be BUSY while
- * a stack is walked.
+ * kasan_ring_put() - record an allocation or free, inline in the hooks of slab objects
+ * @size: with KASAN_RING_FREE if it is a free. @track: filled before the call, because an entry must not stay BUSY
+ * while a stack is walked.
  *
  * Takes no lock. Before kasan_ring_init(), or without memory for a ring, the record is lost.
  */
-static inline __attribute__((always_inline)) void kasan_ring_put(const void *ptr, uint32_t size,
-								 struct kasan_track track)
+static kasan_always_inline void kasan_ring_put(const void *ptr, uint32_t size,
+					       struct kasan_track track)
 {
 	struct kasan_ring *ring = &kasan_ring;
 	struct kasan_ring_entry *entry;
 	uint64_t mask, number;
 
 	kasan_ring_keep(ring);
-	/* With acquire: a writer that sees the mask sees the blocks as well. */
+	/* With acquire, so that a writer that sees the mask sees the blocks too. */
 	mask = __atomic_load_n(&ring->mask, __ATOMIC_ACQUIRE);
 	number = __atomic_add_fetch(&ring->last, 1, __ATOMIC_RELAXED);
 	entry = kasan_ring_entry_of(ring, number, mask);
@@ -131,8 +131,8 @@ static inline __attribute__((always_inline)) void kasan_ring_put(const void *ptr
 }
 
 /** kasan_ring_write() - the same with a @stack from kasan_ring_find(), if it is wanted. */
-static inline __attribute__((always_inline)) void
-kasan_ring_write(const void *ptr, uint32_t size, const struct kasan_ring_stack *stack)
+static kasan_always_inline void kasan_ring_write(const void *ptr, uint32_t size,
+						 const struct kasan_ring_stack *stack)
 {
 	struct kasan_track track = {0};
 
@@ -145,42 +145,40 @@ kasan_ring_write(const void *ptr, uint32_t size, const struct kasan_ring_stack *
 /** kasan_ring_add() - the same with the stack that starts at @ip, @fp. */
 void kasan_ring_add(const void *ptr, size_t size, bool is_free, uintptr_t ip, uintptr_t fp);
 
-/** kasan_ring_record() - the same for a caller that has its @track already. */
+/** kasan_ring_record() - the same for a caller that already has its @track. */
 void kasan_ring_record(const void *ptr, size_t size, bool is_free, const struct kasan_track *track);
 
 /* --- Life cycle and reading --- */
 
-/** kasan_ring_init() - get memory for the ring; while there is not enough, try half as much. */
+/** kasan_ring_init() - get memory for the ring; if there is not enough, try half as much, and so on. */
 void kasan_ring_init(void);
 
-/** kasan_ring_entries() - Return: records that the ring holds at most. */
+/** kasan_ring_entries() - Return: the capacity in records. */
 size_t kasan_ring_entries(void);
 
-/** kasan_ring_lives() - does the newest record of the object at @ptr's address say that it was allocated
- *  with @ptr's tag? Walks through the ring: not for hot paths. */
+/** kasan_ring_lives() - does the newest record of the object at @ptr's address say that it was allocated with @ptr's
+ *  tag? Walks through the ring, so not for hot paths. */
 bool kasan_ring_lives(const void *ptr);
 
-/** kasan_ring_newest() - Return: the number of the newest record; 0: none was ever written. */
+/** kasan_ring_newest() - Return: the number of the newest record; 0: there is none. */
 static inline uint64_t kasan_ring_newest(void)
 {
 	return __atomic_load_n(&kasan_ring.last, __ATOMIC_ACQUIRE);
 }
 
 /**
- * struct kasan_ring_cursor - the place of a reader
- * @number: of the record that it looks at next.
- * @passed: records that it has looked at.
+ * struct kasan_ring_cursor - the place of a reader. @number: of the record to read next. @passed: records read.
  */
 struct kasan_ring_cursor {
 	uint64_t number;
 	size_t passed;
 };
 
-/** kasan_ring_next() - get the next older record; the first call gets record @cursor->number. Skips records that
- *  are overwritten meanwhile. Return: false if there is none. */
+/** kasan_ring_next() - read the next older record; the first call reads record @cursor->number. Skips records that are
+ *  overwritten meanwhile. Return: false if there is none. */
 bool kasan_ring_next(struct kasan_ring_cursor *cursor, struct kasan_ring_record *record);
 
-/** kasan_ring_each() - a loop over the records from @from on: kasan_ring_newest(), now or of an earlier moment. */
+/** kasan_ring_each() - loop over the records from @from on, which is kasan_ring_newest(), now or earlier. */
 #define kasan_ring_each(cursor, record, from)                   \
 	for (*(cursor) = (struct kasan_ring_cursor){(from), 0}; \
 	     kasan_ring_next((cursor), (record));)

@@ -2,23 +2,18 @@
 /*
  * scs.h - return addresses on the shadow call stack, where the port has one.
  *
- * It grows up, and holds nothing but return addresses: a trace is a copy of it, newest first. No frame has to be
- * followed, so none has to be believed. Entries may be signed: compilers differ in whether they push before or
- * after they sign.
+ * It grows up and holds only return addresses, so a trace is a copy of it, newest first. No frame has to be followed,
+ * so none has to be trusted. Entries may be signed: compilers differ in whether they push before or after signing.
  */
 #ifndef KASAN_SCS_H
 #define KASAN_SCS_H
 
 #include "../base/base.h"
 
-#include "../arch/arch.h"
-
 #ifdef KASAN_PORT_HAS_SHADOW_STACK
 
-/*
- * Do hooks push? Only if the runtime is compiled with the sanitizer. GCC does not tell, so with GCC it is found out
- * each time.
- */
+/* Do hooks push? Only if the runtime is compiled with the sanitizer, which GCC does not tell, so with GCC it is found
+ * out each time. */
 #define KASAN_SCS_HAS_HOOKS 1
 #ifdef __clang__
 #if !__has_feature(shadow_call_stack)
@@ -28,8 +23,8 @@
 #endif
 
 /**
- * struct kasan_scs - a part of a shadow stack, its oldest entry included
- * @top: above its newest entry. @size: bytes of its entries.
+ * struct kasan_scs - the part of a shadow stack down to its oldest entry. @top: above its newest entry. @size: in
+ * bytes.
  */
 struct kasan_scs {
 	const uintptr_t *top;
@@ -37,7 +32,7 @@ struct kasan_scs {
 };
 
 /** kasan_scs_here() - Return: false if this context has no shadow stack. */
-static inline __attribute__((always_inline)) bool kasan_scs_here(struct kasan_scs *scs)
+static kasan_always_inline bool kasan_scs_here(struct kasan_scs *scs)
 {
 	const uintptr_t top = kasan_port_scs_top();
 
@@ -53,13 +48,13 @@ static inline size_t kasan_scs_count(const struct kasan_scs *scs)
 	return scs->size / sizeof(uintptr_t);
 }
 
-/* Bytes: kasan_scs_same() and the table of known stacks need as many; a trace has no more behind its first. */
+/* In bytes: kasan_scs_same() and the table of known stacks need at least the first; a trace has at most the second
+ * after its first return address. */
 #define KASAN_SCS_LEAST (3 * sizeof(uintptr_t))
 #define KASAN_SCS_MOST	((CONFIG_KASAN_STACK_DEPTH - 1) * sizeof(uintptr_t))
 
-/** kasan_scs_same() - are the entries of @scs, KASAN_SCS_LEAST or more, the same as @pcs? Signed ones are not. */
-static inline __attribute__((always_inline)) bool kasan_scs_same(const struct kasan_scs *scs,
-								 const uintptr_t *pcs)
+/** kasan_scs_same() - are the entries of @scs, at least KASAN_SCS_LEAST, the same as @pcs? Signed ones are not. */
+static kasan_always_inline bool kasan_scs_same(const struct kasan_scs *scs, const uintptr_t *pcs)
 {
 	const size_t four = 4 * sizeof(*pcs);
 	const uintptr_t *at = scs->top;
@@ -75,14 +70,14 @@ static inline __attribute__((always_inline)) bool kasan_scs_same(const struct ka
 		return false;
 	if (kasan_unlikely(scs->size < four))
 		return at[-1] == pcs[0] && at[-2] == pcs[1] && at[-3] == pcs[2];
-	/* The last four: there may be less left, but then the others were compared before. */
+	/* The last four. If fewer are left, the others were compared before. */
 	at = (const uintptr_t *)((uintptr_t)at - (left - four));
 	pcs = (const uintptr_t *)((uintptr_t)pcs + (left - four));
 	return kasan_arch_same_4(at, pcs);
 }
 
-/** kasan_scs_skip() - leave out the entries up to the one that returns to @ip, if it is among the newest few.
- *  Return: false if it is not. */
+/** kasan_scs_skip() - leave out the entries up to the one that returns to @ip. Return: false if it is not among the
+ *  newest few. */
 static inline bool kasan_scs_skip(struct kasan_scs *scs, uintptr_t ip, size_t few)
 {
 	size_t i;
@@ -97,7 +92,7 @@ static inline bool kasan_scs_skip(struct kasan_scs *scs, uintptr_t ip, size_t fe
 	return false;
 }
 
-/** kasan_scs_copy() - copy entries, newest first, without signatures, up to an entry of 0. Return: their number, at
+/** kasan_scs_copy() - copy entries, newest first and without signatures, up to an entry of 0. Return: their number, at
  *  most @max. */
 static inline size_t kasan_scs_copy(const struct kasan_scs *scs, uintptr_t *pcs, size_t max)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * stack_walk.c - call traces by frame pointers, for reports and for ports. track.c collects the
- * traces that hooks store; the walk itself is in walk.h.
- */
+/* stack_walk.c - call traces for reports and ports. track.c collects the traces that hooks store; walk.h has the
+ * walk. */
 #include "exidx.h"
 #include "walk.h"
 
@@ -24,11 +22,10 @@ uintptr_t kasan_skip_far(const struct kasan_bounds *bounds, uintptr_t ip, uintpt
 
 #if KASAN_ARCH_UNWINDS
 
-/* By tables. What a report asks for starts at the context that found the bug, anything else here. */
+/* By tables. A report's traces start at the context that found the bug, all others here. */
 
-__attribute__((__noinline__)) size_t kasan_stack_walk_in(const struct kasan_port_task *task,
-							 uintptr_t ip, uintptr_t fp, uintptr_t *pcs,
-							 size_t max)
+kasan_noinline size_t kasan_stack_walk_in(const struct kasan_port_task *task, uintptr_t ip,
+					  uintptr_t fp, uintptr_t *pcs, size_t max)
 {
 	const struct kasan_regs *from = kasan_unwind_from[kasan_port_cpu()];
 	struct kasan_regs here;
@@ -57,7 +54,7 @@ size_t kasan_stack_walk_fault(const struct kasan_port_task *task, uintptr_t ip, 
 		return count;
 	if (from->pc == ip)
 		return kasan_unwind(task, from, 0, pcs, count, max);
-	/* It has called what is no code, and is in the middle of its body. */
+	/* It called something that is not code, in the middle of its body. */
 	if (from->lr == ip) {
 		struct kasan_regs caller;
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * track.c - fills struct kasan_track: the task and the stack of an allocation or free.
- */
+/* track.c - fills struct kasan_track: the task and stack of an allocation or free. */
 #include "track.h"
 
 #include "known.h"
@@ -10,10 +8,8 @@
 bool kasan_opt_stacktrace = true;
 bool kasan_opt_stack_drop;
 
-/*
- * A stack was found late: may it take the entry where it is found faster? Not each time: two stacks that come in turns would
- * both be found late then. One in eight times is enough for a frequent one.
- */
+/* Promote a stack to the fast path once in eight hits. Otherwise two alternating stacks would evict each other every
+ * time. */
 static inline bool is_turn(void)
 {
 	static unsigned int late;
@@ -25,7 +21,7 @@ static inline bool is_turn(void)
 }
 
 #if !KASAN_KNOWN_HAS_FAR || defined(KASAN_PORT_HAS_SHADOW_STACK)
-/* @record was found in @way of the set of @entry. */
+/* @record: found in @way of the set of @entry. */
 static inline void promote(const struct kasan_record **entry, const struct kasan_record **way,
 			   const struct kasan_record *record)
 {
@@ -36,7 +32,7 @@ static inline void promote(const struct kasan_record **entry, const struct kasan
 }
 #endif
 
-/* kasan.stacktrace=collect: the trace was made, and that is all. */
+/* kasan.stacktrace=collect: make the trace, and drop it. */
 static inline void drop(const uintptr_t *pcs, size_t count)
 {
 	__asm__ volatile("" ::"r"(pcs), "r"(count) : "memory");
@@ -46,11 +42,10 @@ static inline void drop(const uintptr_t *pcs, size_t count)
 
 #ifdef KASAN_PORT_HAS_SHADOW_STACK
 
-/* The allocator's own functions between a hook and the function whose caller @ip is, and the runtime's, if it is
- * compiled with the sanitizer. */
+/* The most functions of the allocator between a hook and the function whose caller @ip is, with the runtime's own if it
+ * is compiled with the sanitizer. */
 #define FEW KASAN_SEARCH_FRAMES
 
-/* Leave out what is not part of a trace from @ip on. */
 static inline void start_scs(struct kasan_scs *scs, uintptr_t ip, uintptr_t fp)
 {
 	if (!kasan_scs_skip(scs, ip, FEW) && KASAN_SCS_HAS_HOOKS && fp)
@@ -90,8 +85,8 @@ static const struct kasan_record *find_scs(const struct kasan_scs *scs, uintptr_
 	return NULL;
 }
 
-/* Where an interrupt is about to end it runs on the shadow stack of the task, whose entries are not part of the trace.
- * Return: entries that frame pointers have of a trace that starts with @ip; @count, if that is less. */
+/* An interrupt that is about to end runs on the task's shadow stack, whose entries are not part of the trace. Return:
+ * how many entries frame pointers give for a trace that starts with @ip, at most @count. */
 static size_t cut_in_interrupt(const struct kasan_port_task *task, uintptr_t ip, uintptr_t fp,
 			       size_t count)
 {
@@ -105,8 +100,8 @@ static size_t cut_in_interrupt(const struct kasan_port_task *task, uintptr_t ip,
 }
 
 /* @known: cleared if the trace must not be entered into the table of known stacks. */
-static __attribute__((__noinline__)) struct kasan_record *
-enter_scs(const struct kasan_scs *scs, uintptr_t ip, uintptr_t fp, bool *known)
+static kasan_noinline struct kasan_record *enter_scs(const struct kasan_scs *scs, uintptr_t ip,
+						     uintptr_t fp, bool *known)
 {
 	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
 	struct kasan_port_task task;
@@ -146,8 +141,7 @@ static uint32_t save_scs(struct kasan_scs *scs, uintptr_t ip, uintptr_t fp)
 	return record->handle;
 }
 
-static __attribute__((__noinline__)) void collect_scs(struct kasan_scs *scs, uintptr_t ip,
-						      uintptr_t fp)
+static kasan_noinline void collect_scs(struct kasan_scs *scs, uintptr_t ip, uintptr_t fp)
 {
 	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
 
@@ -158,8 +152,8 @@ static __attribute__((__noinline__)) void collect_scs(struct kasan_scs *scs, uin
 
 #endif /* KASAN_PORT_HAS_SHADOW_STACK */
 
-/* The stack of the running task, as far as stored traces go: in an interrupt, to where the interrupt came. */
-static __attribute__((__noinline__)) void ask_stack(uintptr_t *start, uintptr_t *end)
+/* The bounds of the running task's stack for stored traces, which in an interrupt end where the interrupt came. */
+static kasan_noinline void ask_stack(uintptr_t *start, uintptr_t *end)
 {
 	struct kasan_port_task task;
 
@@ -191,13 +185,12 @@ static const struct kasan_record *find_slots(uintptr_t ip, uintptr_t at, uintptr
 	return NULL;
 }
 
-/*
- * Unwind the stack. @fp: the stack pointer of @ip's function, in @task's stack; 0: not known. @known: is it known where the
- * return addresses were found, so that the record may be entered into the table of known stacks? @collect: see below.
- */
-static __attribute__((__noinline__)) struct kasan_record *
-enter_slots(const struct kasan_port_task *task, uintptr_t ip, uintptr_t fp, bool collect,
-	    bool *known)
+/* Unwind the stack. @fp: the stack pointer of @ip's function, in @task's stack; 0: not known. @known: filled: is it
+ * known where the return addresses were found, so that the record may be entered into the table? @collect: see
+ * below. */
+static kasan_noinline struct kasan_record *enter_slots(const struct kasan_port_task *task,
+						       uintptr_t ip, uintptr_t fp, bool collect,
+						       bool *known)
 {
 	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
 	size_t count = fp ? kasan_unwind_slots(task, ip, fp, pcs, NULL, NULL) : 0;
@@ -215,7 +208,8 @@ enter_slots(const struct kasan_port_task *task, uintptr_t ip, uintptr_t fp, bool
 	record = kasan_depot_get(pcs, count);
 	if (!record || !has_slots)
 		return record;
-	/* Once more, right into the record: a buffer would take stack. Others may be writing the same bytes there. */
+	/* Unwind once more, directly into the record, because a buffer would take stack. Other CPUs may be writing the
+	 * same bytes there. */
 	slots = (uint8_t *)(record->pcs + count);
 	(void)kasan_unwind_slots(task, ip, fp, pcs, slots, &record->span);
 	*known = slots[0];
@@ -257,15 +251,13 @@ static uint32_t save_slots(uintptr_t ip, uintptr_t fp, bool collect)
 /* --- By frame pointers --- */
 
 #if KASAN_KNOWN_HAS_FAR
-/*
- * Many stacks may have the same near frames at the same depth: a program's, whose allocations all come through its own
- * functions around malloc(). The table has one entry for each near key, and the hooks find the stack there that was
- * seen often. All stacks are in the set of their far key, so the others take no search in the depot.
- */
+/* Many stacks may have the same near frames at the same depth, for example in a program that makes all its allocations
+ * through functions around malloc(). The table has one entry for each near key, where the hooks find the most frequent
+ * stack. All stacks are in the set of their far key, so that the others need no search in the depot. */
 static uint32_t far_key(const struct kasan_bounds *bounds, const struct kasan_near_frames *start)
 {
 	uintptr_t fp = start->fp, room = start->room, next, ra;
-	/* The return addresses alone make it, as in far_key_of(), so the depth goes out again. */
+	/* It covers only return addresses, as in far_key_of(), so the depth is taken out again. */
 	uint32_t key = start->key - (fp ? (uint32_t)room : 0);
 	unsigned int i;
 
@@ -307,8 +299,8 @@ static const struct kasan_record *find_frames(const struct kasan_bounds *bounds,
 }
 
 /* @first: where kasan_follow() starts. */
-static __attribute__((__noinline__)) struct kasan_record *
-enter_frames(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t first)
+static kasan_noinline struct kasan_record *enter_frames(const struct kasan_bounds *bounds,
+							uintptr_t ip, uintptr_t first)
 {
 	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
 
@@ -354,8 +346,8 @@ static uint32_t save_frames(const struct kasan_bounds *bounds, uintptr_t ip, uin
 	return record->handle;
 }
 
-static __attribute__((__noinline__)) void collect_frames(const struct kasan_bounds *bounds,
-							 uintptr_t ip, uintptr_t fp)
+static kasan_noinline void collect_frames(const struct kasan_bounds *bounds, uintptr_t ip,
+					  uintptr_t fp)
 {
 	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
 
@@ -392,7 +384,7 @@ static uint32_t save_stack(uintptr_t ip, uintptr_t fp, bool collect)
 	if (kasan_unlikely(!kasan_port_task_stack(fp, &start, &end)))
 #endif
 		ask_stack(&start, &end);
-	/* Without bounds no address is a frame's, and the trace is @ip alone. */
+	/* Without bounds no address is a frame, and the trace is @ip alone. */
 	if (kasan_unlikely(!kasan_get_bounds(start, end, &bounds)))
 		bounds = (struct kasan_bounds){.low = UINTPTR_MAX};
 	if (!collect)
@@ -404,7 +396,7 @@ static uint32_t save_stack(uintptr_t ip, uintptr_t fp, bool collect)
 
 uint32_t kasan_save_track_stack(uintptr_t ip, uintptr_t fp)
 {
-	/* A switched-off runtime prints no report, so the stack would never be read. */
+	/* A runtime that is off prints no report, so the stack would never be read. */
 	if (kasan_unlikely(!kasan_opt_stacktrace || kasan_silent()))
 		return 0;
 	return save_stack(ip, fp, kasan_opt_stack_drop);
@@ -423,7 +415,7 @@ static inline uint32_t task_id(void)
 #endif
 }
 
-static inline __attribute__((always_inline)) void fill(struct kasan_track *track, uint32_t stack)
+static kasan_always_inline void fill(struct kasan_track *track, uint32_t stack)
 {
 	track->pid = task_id();
 	track->stack = stack;
@@ -446,8 +438,7 @@ void kasan_set_full_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp)
 	fill(track, stack);
 }
 
-__attribute__((__noinline__)) void kasan_set_new_track(struct kasan_track *track, uintptr_t ip,
-						       uintptr_t fp)
+kasan_noinline void kasan_set_new_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp)
 {
 	uint32_t stack = 0;
 
@@ -466,9 +457,9 @@ uint32_t kasan_save_stack(uintptr_t ip, uintptr_t fp)
 	return handle;
 }
 
-__attribute__((__noinline__)) uint32_t kasan_stack_save(uintptr_t ip)
+kasan_noinline uint32_t kasan_stack_save(uintptr_t ip)
 {
-	/* By tables, another function's frame would have to be looked for. */
+	/* With tables, another function's frame would have to be searched for. */
 	return kasan_save_stack(ip ? ip : KASAN_CALLER_IP(),
 				KASAN_ARCH_UNWINDS && ip ? 0 : KASAN_CALLER_FP());
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * track.h - stack traces, the depot that keeps them, and struct kasan_track.
- */
+/* track.h - stack traces, the depot that keeps them, and struct kasan_track. */
 #ifndef KASAN_TRACK_H
 #define KASAN_TRACK_H
 
@@ -9,36 +7,38 @@
 
 /* --- stack_walk.c --- */
 
-/** kasan_stack_walk() - collect return addresses into @pcs
- *  @ip: first entry; @fp: frame pointer of the function that @ip returned to us from, i.e.
- *  KASAN_CALLER_FP() beside KASAN_CALLER_IP(); 0: @ip alone. Frame records are believed only inside the
- *  stack that kasan_port_task() names, aligned and ascending. Return: entries. */
+/**
+ * kasan_stack_walk() - collect return addresses into @pcs
+ * @ip: first entry. @fp: frame pointer of the function that @ip returned to us from, so KASAN_CALLER_FP() with
+ * KASAN_CALLER_IP(); 0: @ip alone. Frame records are trusted only inside the stack that kasan_port_task() names,
+ * aligned and ascending. Return: the number of entries.
+ */
 size_t kasan_stack_walk(uintptr_t ip, uintptr_t fp, uintptr_t *pcs, size_t max);
 
 /**
- * kasan_stack_walk_in() - kasan_stack_walk() for a caller that already asked kasan_port_task()
+ * kasan_stack_walk_in() - kasan_stack_walk() for a caller that already called kasan_port_task()
  *
- * @ip may be the return address of a function further out than the one whose frame @fp names: an
- * allocator passes its own caller's. The frames in between are left out of the trace.
+ * @ip may be a return address of a function further out than the one whose frame @fp names: an allocator passes its own
+ * caller's. The frames in between are left out.
  */
 size_t kasan_stack_walk_in(const struct kasan_port_task *task, uintptr_t ip, uintptr_t fp,
 			   uintptr_t *pcs, size_t max);
 
-/** kasan_stack_walk_fault() - the same where @ip is an instruction in the function that @fp belongs
- *  to: every frame is a caller of @ip, so none is left out. */
+/** kasan_stack_walk_fault() - the same if @ip is an instruction in the function of @fp: every frame is a caller of @ip,
+ *  so none is left out. */
 size_t kasan_stack_walk_fault(const struct kasan_port_task *task, uintptr_t ip, uintptr_t fp,
 			      uintptr_t *pcs, size_t max);
 
 /* --- depot.c --- */
 
-/** kasan_depot_save() - Return: handle of this trace, the same for equal traces; 0: depot full, or interrupted in the middle of
- *  a change. */
+/** kasan_depot_save() - Return: the handle of this trace, the same for equal traces; 0: the depot is full, or a change
+ *  was interrupted. */
 uint32_t kasan_depot_save(const uintptr_t *pcs, size_t count);
 
-/** kasan_depot_fetch() - Return: number of entries, 0 for an invalid handle (any garbage is safe). */
+/** kasan_depot_fetch() - Return: the number of entries; 0 for an invalid handle, which may be garbage. */
 size_t kasan_depot_fetch(uint32_t handle, const uintptr_t **pcs);
 
-/* kasan.depot_size=, at once. @bytes: in the bounds that options.c has checked. */
+/* Sets kasan.depot_size=, within the bounds that options.c checks. */
 void kasan_depot_set_size(size_t bytes);
 
 /* --- track.c --- */
@@ -46,18 +46,18 @@ void kasan_depot_set_size(size_t bytes);
 extern bool kasan_opt_stacktrace; /* kasan.stacktrace=on|collect */
 extern bool kasan_opt_stack_drop; /* kasan.stacktrace=collect: traces are made and not stored */
 
-/** kasan_known_update() - one of the two has changed, or kasan_silent(). */
+/** kasan_known_update() - apply a change of one of the two, or of kasan_silent(). */
 void kasan_known_update(void);
 
-/** kasan_save_stack() - Return: handle of the stack of the running task, from @ip, @fp on; 0: none. */
+/** kasan_save_stack() - Return: the handle of the running task's stack from @ip, @fp on; 0: none. */
 uint32_t kasan_save_stack(uintptr_t ip, uintptr_t fp);
 
-/** kasan_save_track_stack() - the same for a track: the boot parameters hold. */
+/** kasan_save_track_stack() - the same for a track, as the boot parameters say. */
 uint32_t kasan_save_track_stack(uintptr_t ip, uintptr_t fp);
 
 void kasan_set_full_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp);
 
-/** kasan_set_new_track() - the same for a caller that has asked kasan_find_stack() in vain. */
+/** kasan_set_new_track() - the same if kasan_find_stack() has failed. */
 void kasan_set_new_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp);
 
 /** kasan_tracks_are_short() - do tracks hold only the task's number, and is that at hand? */
@@ -70,7 +70,6 @@ static inline bool kasan_tracks_are_short(void)
 #endif
 }
 
-/** kasan_clear_track() - nobody: what @track has been is forgotten. */
 static inline void kasan_clear_track(struct kasan_track *track)
 {
 	track->pid = 0;
@@ -81,7 +80,7 @@ static inline void kasan_clear_track(struct kasan_track *track)
 #endif
 }
 
-/** kasan_set_short_track() - kasan_set_track() where kasan_tracks_are_short(). */
+/** kasan_set_short_track() - kasan_set_track() if kasan_tracks_are_short(). */
 static inline void kasan_set_short_track(struct kasan_track *track)
 {
 #ifdef KASAN_PORT_HAS_TASK_ID
@@ -103,29 +102,15 @@ static inline void kasan_set_track(struct kasan_track *track, uintptr_t ip, uint
 /* --- tests/traces/compare.c --- */
 
 #ifdef CONFIG_KASAN_TRACE_COMPARE
-/** kasan_compare_stored() - the trace of @handle was made from @ip, @fp on: follow frame pointers and compare.
- *  kasan_compare_reported(): compare the @count return addresses of a report. @part: in an interrupt, where the shadow
- *  stack ends before @frames. */
+/** kasan_compare_stored() - follow frame pointers from @ip, @fp and compare with the trace of @handle.
+ *  kasan_compare_reported() compares with the @count return addresses of a report. @part: in an interrupt, where the
+ *  shadow stack ends before @frames. */
 void kasan_compare_stored(uint32_t handle, uintptr_t ip, uintptr_t fp);
 void kasan_compare_reported(const uintptr_t *frames, size_t count, bool part, uintptr_t ip,
 			    uintptr_t fp);
 #else
-static inline void kasan_compare_stored(uint32_t handle, uintptr_t ip, uintptr_t fp)
-{
-	(void)handle;
-	(void)ip;
-	(void)fp;
-}
-
-static inline void kasan_compare_reported(const uintptr_t *frames, size_t count, bool part,
-					  uintptr_t ip, uintptr_t fp)
-{
-	(void)frames;
-	(void)count;
-	(void)part;
-	(void)ip;
-	(void)fp;
-}
+#define kasan_compare_stored(handle, ip, fp)		    ((void)(handle), (void)(ip), (void)(fp))
+#define kasan_compare_reported(frames, count, part, ip, fp) ((void)(ip), (void)(fp))
 #endif
 
 #endif /* KASAN_TRACK_H */

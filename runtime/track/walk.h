@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * walk.h - following frame pointers, inline: every allocation and every free does it.
+ * walk.h - following frame pointers, inline because every allocation and every free does it.
  *
- * The very bug that is being reported may have broken the chain, or the chain may run through code built
- * without frame pointers. So a record is read only inside the bounds that the port gives for the running
- * stack, and the chain must climb: garbage ends the trace and can neither fault nor loop.
+ * The very bug that is being reported may have broken the chain, or the chain may run through code built without frame
+ * pointers. So a record is read only inside the bounds that the port gives for the running stack, and the chain must
+ * climb: garbage ends the trace and can neither fault nor loop.
  */
 #ifndef KASAN_WALK_H
 #define KASAN_WALK_H
 
 #include "track.h"
 
-#include "../arch/arch.h"
-
-/* An allocator's own frames between a hook and the function it reports: rarely more than three. */
+/* The most frames of an allocator between a hook and the function that it reports, rarely more than three. */
 #define KASAN_SEARCH_FRAMES 8
 
 /**
- * struct kasan_bounds - where a frame pointer may lie so that its record is inside the stack
- * @low: the lowest; @span: distance to the highest. One compare tests both.
+ * struct kasan_bounds - where a frame pointer may lie so that its record is inside the stack. @low: the lowest; @span:
+ * distance to the highest. One compare tests both.
  */
 struct kasan_bounds {
 	uintptr_t low, span;
@@ -29,23 +27,23 @@ static inline bool kasan_is_frame(const struct kasan_bounds *bounds, uintptr_t f
 	return fp - bounds->low <= bounds->span && !(fp & (KASAN_FRAME_ALIGN - 1));
 }
 
-/** kasan_get_bounds() - Return: false if the stack [@start, @end) is not known, or smaller than a record:
- *  then the span would wrap around. */
+/** kasan_get_bounds() - Return: false if the stack [@start, @end) is not known, or smaller than a record, whose span
+ *  would wrap around. */
 static inline bool kasan_get_bounds(uintptr_t start, uintptr_t end, struct kasan_bounds *bounds)
 {
 	if (!start || end < start + 64)
 		return false;
-	/* kasan_frame_room() takes the bits below a unit for those of the frame pointer alone. With an odd @end, which only a
-	 * broken task has, it would follow a record that points out of the stack. */
+	/* kasan_frame_room() assumes that the bits below a unit are those of the frame pointer alone. With an odd @end,
+	 * which only a broken task has, it would follow a record that points out of the stack. */
 	end &= ~((uintptr_t)KASAN_FRAME_ALIGN - 1);
 	bounds->low = start - (uintptr_t)KASAN_FRAME_RECORD_LOW;
 	bounds->span = end - (uintptr_t)KASAN_FRAME_RECORD_HIGH - bounds->low;
 	return true;
 }
 
-/** kasan_frame_room() - Return: the distance from @fp up to the highest frame pointer, in units of
- *  KASAN_FRAME_ALIGN. Huge if @fp is above that or not aligned, because the bits below a unit, and a sign, end up at the
- *  top. So a caller's frame is a good one if its room is less than that of the good one below it. */
+/** kasan_frame_room() - Return: the distance from @fp up to the highest frame pointer, in units of KASAN_FRAME_ALIGN.
+ *  It is huge if @fp is above that or not aligned, because the bits below a unit, and a sign, end up at the top. So a
+ *  caller's frame is good if its room is less than that of the good one below it. */
 static inline uintptr_t kasan_frame_room(const struct kasan_bounds *bounds, uintptr_t fp)
 {
 	const unsigned int shift = __builtin_ctz(KASAN_FRAME_ALIGN);
@@ -54,13 +52,12 @@ static inline uintptr_t kasan_frame_room(const struct kasan_bounds *bounds, uint
 	return left >> shift | left << (sizeof(left) * 8 - shift);
 }
 
-/** kasan_skip_far() - kasan_skip_to() where it is not the first. */
 uintptr_t kasan_skip_far(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t fp);
 
-/** kasan_skip_to() - Return: the frame above the one that returns to @ip; @fp itself if none of the first
- *  few does. Nearly always the first one does: the hook's own. */
-static inline __attribute__((always_inline)) uintptr_t
-kasan_skip_to(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t fp)
+/** kasan_skip_to() - Return: the frame above the one that returns to @ip; @fp itself if none of the first few does.
+ *  Nearly always it is the first, the hook's own; kasan_skip_far() handles the others. */
+static kasan_always_inline uintptr_t kasan_skip_to(const struct kasan_bounds *bounds, uintptr_t ip,
+						   uintptr_t fp)
 {
 	uintptr_t prev;
 
@@ -71,11 +68,10 @@ kasan_skip_to(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t fp)
 	return kasan_skip_far(bounds, ip, fp);
 }
 
-/** kasan_follow() - collect return addresses from the record at @fp on, behind the @count that @pcs has
- *  already. Return: the new number of entries. */
-static inline __attribute__((always_inline)) size_t kasan_follow(const struct kasan_bounds *bounds,
-								 uintptr_t fp, uintptr_t *pcs,
-								 size_t count, size_t max)
+/** kasan_follow() - collect return addresses from the record at @fp on, after the @count entries of @pcs. Return: the
+ *  new number of entries. */
+static kasan_always_inline size_t kasan_follow(const struct kasan_bounds *bounds, uintptr_t fp,
+					       uintptr_t *pcs, size_t count, size_t max)
 {
 	uintptr_t room, next;
 
@@ -99,14 +95,14 @@ static inline __attribute__((always_inline)) size_t kasan_follow(const struct ka
 
 /* --- Comparing a stack with a known trace --- */
 
-/** kasan_known_mix() - the key of a stack, one 32-bit word after the other. Low halves suffice: the code of a
- *  system is smaller than 4 GiB, and a signature is in the high half. */
+/** kasan_known_mix() - add the next word to the key of a stack. Its low 32 bits suffice: the code of a system is
+ *  smaller than 4 GiB, and a signature is in the upper half. */
 static inline uint32_t kasan_known_mix(uint32_t key, uintptr_t word)
 {
 	return (key >> 13 | key << 19) ^ (uint32_t)word;
 }
 
-/* Frames that are compared without a loop. A small CPU has few registers and little flash for more. */
+/* How many frames are compared without a loop. A small CPU has few registers and little flash for more. */
 #if UINTPTR_MAX > UINT32_MAX
 #define KASAN_NEAR 4
 #else
@@ -114,9 +110,9 @@ static inline uint32_t kasan_known_mix(uint32_t key, uintptr_t word)
 #endif
 
 /**
- * struct kasan_near_frames - the frames behind the hook's own
- * @ra: return addresses of @count of them, at most KASAN_NEAR; they may be signed, and from the third on 0, which ends a
- *	trace. @fp: the frame behind these; 0: there is none. @room: of @fp. @key: where known.c enters the trace.
+ * struct kasan_near_frames - the frames after the hook's own
+ * @ra: return addresses of @count of them, at most KASAN_NEAR. They may be signed, and 0, which ends a trace, from the
+ * third on. @fp: the next frame; 0: there is none. @room: of @fp. @key: where known.c enters the trace.
  */
 struct kasan_near_frames {
 	uintptr_t ra[KASAN_NEAR];
@@ -125,18 +121,19 @@ struct kasan_near_frames {
 	uint32_t key;
 };
 
-/** kasan_start_frames() - look at the frames of a trace that starts with @ip. @fp: the one that may follow a frame whose room is
- *  @room. Return: false if there are not two. */
-static inline __attribute__((always_inline)) bool
-kasan_start_frames(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t fp, uintptr_t room,
-		   struct kasan_near_frames *start)
+/** kasan_start_frames() - look at the frames of a trace that starts with @ip. @fp: the first one; it may follow a frame
+ *  whose room is @room. Return: false if there are not two. */
+static kasan_always_inline bool kasan_start_frames(const struct kasan_bounds *bounds, uintptr_t ip,
+						   uintptr_t fp, uintptr_t room,
+						   struct kasan_near_frames *start)
 {
 	unsigned int i;
 
 	start->fp = start->room = 0;
 	start->count = 0;
 	start->key = (uint32_t)ip;
-	/* So many in the key, because the nearest are often malloc() and functions around it, the same for all callers. */
+	/* All of these are in the key, because the nearest are often malloc() and functions around it, the same for all
+	 * callers. */
 #pragma GCC unroll 8
 	for (i = 0; i <= KASAN_NEAR; i++) {
 		const uintptr_t next = kasan_frame_room(bounds, fp);
@@ -155,24 +152,24 @@ kasan_start_frames(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t fp
 	}
 	start->fp = fp;
 	start->room = room;
-	/* How deep it is in bytes: it depends on all functions of the trace. */
+	/* The depth in bytes depends on all functions of the trace. */
 	start->key += (uint32_t)room;
 	return true;
 }
 
-/* Raw first: a return address that carries no signature is the same without stripping. */
-static inline __attribute__((always_inline)) bool kasan_is_ra(uintptr_t raw, uintptr_t pc)
+/* Compares the raw word first: a return address without signature does not change by stripping. */
+static kasan_always_inline bool kasan_is_ra(uintptr_t raw, uintptr_t pc)
 {
 	return kasan_likely(raw == pc) || (KASAN_ARCH_SIGNS_RA && kasan_arch_strip_ra(raw) == pc);
 }
 
-static inline __attribute__((always_inline)) bool kasan_returns_to(uintptr_t fp, uintptr_t pc)
+static kasan_always_inline bool kasan_returns_to(uintptr_t fp, uintptr_t pc)
 {
 	return kasan_is_ra(kasan_arch_frame_raw_ra(fp), pc);
 }
 
-/* One branch for two conditions: a compiler that takes it for predictable makes two. So does a small CPU, where each condition
- * as a number takes more. */
+/* One branch for two conditions, of which a compiler that thinks them predictable makes two. So does a small CPU, where
+ * making a number of each condition takes longer. */
 #if UINTPTR_MAX <= UINT32_MAX
 #define kasan_either(a, b) ((a) || (b))
 #elif defined(__clang__)
@@ -181,13 +178,13 @@ static inline __attribute__((always_inline)) bool kasan_returns_to(uintptr_t fp,
 #define kasan_either(a, b) ((a) | (b))
 #endif
 
-/* kasan_same_frames() where the stack or the trace has near frames only. */
-static inline __attribute__((always_inline)) bool
-kasan_same_few(const struct kasan_near_frames *start, const uintptr_t *pcs, size_t count)
+/* kasan_same_frames() if the stack or the trace has near frames only. */
+static kasan_always_inline bool kasan_same_few(const struct kasan_near_frames *start,
+					       const uintptr_t *pcs, size_t count)
 {
 	unsigned int i;
 
-	/* Two frames are the least, and then there is nothing to tell apart. */
+	/* With two frames at least, there are no shorter traces to tell apart. */
 	if (KASAN_NEAR == 1 || count > start->count)
 		return false;
 #pragma GCC unroll 8
@@ -204,9 +201,9 @@ kasan_same_few(const struct kasan_near_frames *start, const uintptr_t *pcs, size
 
 /** kasan_same_frames() - are the @count return addresses at @pcs what kasan_follow() would collect from @start on?
  *  @count + 1 is the length of a trace in the depot, so kasan_follow() stops at CONFIG_KASAN_STACK_DEPTH - 1. */
-static inline __attribute__((always_inline)) bool
-kasan_same_frames(const struct kasan_bounds *bounds, const struct kasan_near_frames *start,
-		  const uintptr_t *pcs, size_t count)
+static kasan_always_inline bool kasan_same_frames(const struct kasan_bounds *bounds,
+						  const struct kasan_near_frames *start,
+						  const uintptr_t *pcs, size_t count)
 {
 	const uintptr_t *const end = pcs + count;
 	uintptr_t fp = start->fp, room = start->room, prev, next;
@@ -222,7 +219,7 @@ kasan_same_frames(const struct kasan_bounds *bounds, const struct kasan_near_fra
 	for (pcs += KASAN_NEAR; pcs != end; pcs++) {
 		prev = kasan_arch_frame_prev(fp);
 		next = kasan_frame_room(bounds, prev);
-		/* One branch for both: branches are most of the work here, above all in an emulator. */
+		/* One branch for both, because branches are most of the work here, above all in an emulator. */
 		if (kasan_either(kasan_arch_frame_raw_ra(fp) != *pcs, next >= room)) {
 			if (!kasan_returns_to(fp, *pcs))
 				return false;
@@ -233,7 +230,7 @@ kasan_same_frames(const struct kasan_bounds *bounds, const struct kasan_near_fra
 		fp = prev;
 		room = next;
 	}
-	/* It must also end here. */
+	/* The stack must end here too. */
 	return count == CONFIG_KASAN_STACK_DEPTH - 1 || !kasan_arch_frame_ra(fp);
 }
 

@@ -9,7 +9,7 @@
  *
  * Differences are counted, and the first few kept: a hook cannot print. kasan_print_trace_compare() does it later.
  */
-#include "../../runtime/report/notice.h"
+#include "../../runtime/report/captured.h"
 #include "../../runtime/track/depot.h"
 #include "../../runtime/track/scs.h"
 #include "../../runtime/track/track.h"

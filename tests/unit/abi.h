@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * abi.h - the compilers' ABI as C declarations. No header of the runtime declares these symbols, because
- * compilers call them by name. abi_symbols.def lists them.
- */
+/* abi.h - the compilers' ABI as C declarations. No header of the runtime declares these symbols, because compilers call
+ * them by name. abi_symbols.def lists them. */
 #ifndef UNIT_ABI_H
 #define UNIT_ABI_H
 
@@ -20,15 +18,6 @@
 #define ABI_REPORT_N_ABORT(name, is_write)     ABI_REPORT_N(name, is_write)
 #define ABI_OTHER(name)
 #include "abi_symbols.def"
-#undef ABI_ACCESS
-#undef ABI_SIZED
-#undef ABI_REPORT
-#undef ABI_REPORT_N
-#undef ABI_ACCESS_ABORT
-#undef ABI_SIZED_ABORT
-#undef ABI_REPORT_ABORT
-#undef ABI_REPORT_N_ABORT
-#undef ABI_OTHER
 
 void __asan_handle_no_return(void);
 void __ubsan_handle_type_mismatch_v1(const void *data, uintptr_t addr);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* abi_sample.c - makes a compiler emit every kind of check that it has. abi_symbols.py compiles this file
- * and looks at the symbols that it needs. It is never run. */
+/* abi_sample.c - makes a compiler emit every kind of check that it has. abi_symbols.py compiles this file and looks at
+ * the symbols that it needs. It is never run. */
 typedef unsigned long size_t;
 struct big {
 	char bytes[300];

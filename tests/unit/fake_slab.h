@@ -2,8 +2,8 @@
 /*
  * fake_slab.h - a slab allocator of one slab per cache, for tests of the slab hooks.
  *
- * It uses the runtime as the reference kernel's allocator does, and does nothing else: slots in a row, a
- * free list outside the slots, and kasan_port_find_object() for reports.
+ * It uses the runtime as the reference kernel's allocator does, and does nothing else: slots in a row, a free list
+ * outside the slots, and kasan_port_find_object() for reports.
  */
 #ifndef FAKE_SLAB_H
 #define FAKE_SLAB_H

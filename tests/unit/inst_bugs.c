@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * inst_bugs.c - real bugs in instrumented code. The compiler under test compiles this file with
- * -fsanitize=kernel-address, inline and outline. Each bug must give one report with the right type, size,
- * direction and function, and the legal access beside it must give none.
+ * -fsanitize=kernel-address, inline and outline. Each bug must give one report with the right type, size, direction and
+ * function, and the legal access beside it must give none.
  *
  * Indices come from volatile variables, because a compiler that sees the bug may turn it into anything.
  */
@@ -68,8 +68,7 @@ static void heap_overflow_of_every_size(void)
 		char *p = kasan_posix_malloc(48);
 
 		REQUIRE(p);
-		/* Aligned accesses only: Clang's inline code checks both ends of an unaligned one, and
-		 * reports each. */
+		/* Aligned accesses only: Clang's inline code checks both ends of an unaligned one, and reports each. */
 		for (size_t at = 0; at + size <= 48; at += size) {
 			EXPECT_NO_REPORT(accesses[a].read(p + at));
 			EXPECT_NO_REPORT(accesses[a].write(p + at));
@@ -433,8 +432,6 @@ static void a_clean_program(void)
 	CHECK_EQ(unit_reports(), 0);
 }
 
-UNIT_MAIN(UNIT_CASE(heap_overflow_of_every_size), UNIT_CASE(off_by_one),
-	  UNIT_CASE(memory_functions), UNIT_CASE(stack_out_of_bounds),
-	  UNIT_CASE(alloca_out_of_bounds), UNIT_CASE(stacks_stay_clean), UNIT_CASE(use_after_scope),
-	  UNIT_CASE(longjmp_leaves_no_poison), UNIT_CASE(pthread_exit_leaves_no_poison),
-	  UNIT_CASE(null_pointer), UNIT_CASE(a_clean_program))
+UNIT_MAIN(heap_overflow_of_every_size, off_by_one, memory_functions, stack_out_of_bounds,
+	  alloca_out_of_bounds, stacks_stay_clean, use_after_scope, longjmp_leaves_no_poison,
+	  pthread_exit_leaves_no_poison, null_pointer, a_clean_program)

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * inst_globals.c - global variables of instrumented files. The tests catch two mistakes: "globals whose
- * constructors never run" (then no overflow is seen), and "instrumented code that runs before there is
- * shadow" (the constructor below is such code, and crashes if the port starts after it).
- */
+/* inst_globals.c - global variables of instrumented files. The tests catch two mistakes: "globals whose constructors
+ * never run" (then no overflow is seen), and "instrumented code that runs before there is shadow" (the constructor
+ * below is such code, and crashes if the port starts after it). */
 #include <string.h>
 
 #include "unit.h"
@@ -25,8 +23,7 @@ static struct {
 
 static int constructor_ran;
 
-/* The highest priority that is not reserved. It runs before other files' constructors, including those of
- * globals. */
+/* The highest priority that is not reserved. It runs before other files' constructors, including those of globals. */
 __attribute__((constructor(101))) static void early(void)
 {
 	char bytes[100];
@@ -106,4 +103,4 @@ static void function_statics(void)
 	CHECK(says("table"));
 }
 
-UNIT_MAIN(UNIT_CASE(constructors_ran), UNIT_CASE(every_kind_of_global), UNIT_CASE(function_statics))
+UNIT_MAIN(constructors_ran, every_kind_of_global, function_statics)

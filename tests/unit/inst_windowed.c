@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * inst_windowed.c - instrumented code with the windowed layout, as firmware uses it: outline checks, a heap
- * inside the only window, and neither stack nor globals instrumented.
- */
+/* inst_windowed.c - instrumented code with the windowed layout, as firmware uses it: outline checks, a heap inside the
+ * only window, and neither stack nor globals instrumented. */
 #include <string.h>
 
 #include "unit.h"
@@ -66,4 +64,4 @@ static void everything_else_is_accessible(void)
 	sink = local[1];
 }
 
-UNIT_MAIN(UNIT_CASE(heap_in_a_window), UNIT_CASE(everything_else_is_accessible))
+UNIT_MAIN(heap_in_a_window, everything_else_is_accessible)

@@ -2,11 +2,11 @@
 /*
  * inst_windowed_stack.c - instrumented code on a stack in the second of two windows.
  *
- * The shadow of both windows is where the compiler's offset says. With SECOND_ELSEWHERE the second window's
- * shadow is in another place; then the compiler must leave all stack poison to the runtime.
+ * The shadow of both windows is where the compiler's offset says. With SECOND_ELSEWHERE the second window's shadow is
+ * in another place; then the compiler must leave all stack poison to the runtime.
  *
- * The main thread's stack has no shadow: no memory is mapped where it would be. So functions with watched
- * variables run only on the stack in the second window.
+ * The main thread's stack has no shadow: no memory is mapped where it would be. So functions with watched variables run
+ * only on the stack in the second window.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -157,5 +157,4 @@ static void the_offset_is_right(void)
 	on_second_window(check_the_offset);
 }
 
-UNIT_MAIN(UNIT_CASE(frames_leave_nothing), UNIT_CASE(bugs_are_found),
-	  UNIT_CASE(the_offset_is_right))
+UNIT_MAIN(frames_leave_nothing, bugs_are_found, the_offset_is_right)

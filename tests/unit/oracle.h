@@ -2,8 +2,8 @@
 /*
  * oracle.h - which bytes of a piece of memory are accessible: one flag for each byte.
  *
- * The oracle has no granules and no shadow values: every operation is a loop over bytes. Tests compare the
- * runtime's answers with the oracle's.
+ * The oracle has no granules and no shadow values: every operation is a loop over bytes. Tests compare the runtime's
+ * answers with the oracle's.
  */
 #ifndef ORACLE_H
 #define ORACLE_H
@@ -22,8 +22,7 @@ static inline void oracle_set(struct oracle *o, uintptr_t addr, size_t size, boo
 		o->accessible[addr - o->base + i] = accessible;
 }
 
-/* As the contract of kasan_unpoison() says: the bytes become accessible, the rest of the last granule does
- * not. */
+/* As the contract of kasan_unpoison() says: the bytes become accessible, the rest of the last granule does not. */
 static inline void oracle_unpoison(struct oracle *o, uintptr_t addr, size_t size)
 {
 	oracle_set(o, addr, size, true);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * scs_port.h - the POSIX port with a shadow call stack that a test fills itself: no compiler keeps one on x86_64.
- */
+/* scs_port.h - the POSIX port with a shadow call stack that a test fills itself: no compiler keeps one on x86_64. */
 #ifndef SCS_PORT_H
 #define SCS_PORT_H
 

@@ -29,8 +29,7 @@ static void bad_access(const char *name, size_t size, bool is_write, uintptr_t a
 	CHECKF(!unit_last()->is_free, "%s: reported as a free", name);
 }
 
-/* Good memory gives no report. Bad memory gives one report with this size and direction, and the call
- * returns. */
+/* Good memory gives no report. Bad memory gives one report with this size and direction, and the call returns. */
 static void noabort_functions(void)
 {
 	uintptr_t good, bad;
@@ -62,15 +61,6 @@ static void noabort_functions(void)
 #define ABI_REPORT_N_ABORT(name, is_write)
 #define ABI_OTHER(name)
 #include "abi_symbols.def"
-#undef ABI_ACCESS
-#undef ABI_SIZED
-#undef ABI_REPORT
-#undef ABI_REPORT_N
-#undef ABI_ACCESS_ABORT
-#undef ABI_SIZED_ABORT
-#undef ABI_REPORT_ABORT
-#undef ABI_REPORT_N_ABORT
-#undef ABI_OTHER
 }
 
 /* The same without _noabort: these functions must not return, because compiled code does not expect it. */
@@ -105,15 +95,6 @@ static void aborting_functions(void)
 	bad_access(#name, 37, is_write, bad);
 #define ABI_OTHER(name)
 #include "abi_symbols.def"
-#undef ABI_ACCESS
-#undef ABI_SIZED
-#undef ABI_REPORT
-#undef ABI_REPORT_N
-#undef ABI_ACCESS_ABORT
-#undef ABI_SIZED_ABORT
-#undef ABI_REPORT_ABORT
-#undef ABI_REPORT_N_ABORT
-#undef ABI_OTHER
 }
 
 static void set_shadow_functions(void)
@@ -472,9 +453,7 @@ static void misaligned_accesses(void)
 	EXPECT_NO_REPORT(__ubsan_handle_alignment_assumption(NULL, end, 64, 0));
 }
 
-UNIT_MAIN(UNIT_CASE(misaligned_accesses), UNIT_CASE(noabort_functions),
-	  UNIT_CASE(aborting_functions), UNIT_CASE(set_shadow_functions),
-	  UNIT_CASE(stack_memory_functions), UNIT_CASE(alloca_redzones),
-	  UNIT_CASE(memory_functions), UNIT_CASE(memory_primitives), UNIT_CASE(memory_at_address_0),
-	  UNIT_CASE(dynamic_shadow_address), UNIT_CASE(handle_no_return), UNIT_CASE(no_fake_stacks),
-	  UNIT_CASE(pairs_of_pointers), UNIT_CASE(absurd_sizes))
+UNIT_MAIN(misaligned_accesses, noabort_functions, aborting_functions, set_shadow_functions,
+	  stack_memory_functions, alloca_redzones, memory_functions, memory_primitives,
+	  memory_at_address_0, dynamic_shadow_address, handle_no_return, no_fake_stacks,
+	  pairs_of_pointers, absurd_sizes)

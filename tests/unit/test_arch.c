@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_arch.c - the processor's part of the runtime: calls on another stack, and clearing shadow by blocks, with blocks as arm64
- * has them.
- */
+/* test_arch.c - the processor's part of the runtime: calls on another stack, and clearing shadow by blocks, with blocks
+ * as arm64 has them. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_compact.c - the compact shadow with several CPUs: neighbours whose granules share a byte of shadow change it at the
- * same time, and neither loses what the other has written.
- */
+/* test_compact.c - the compact shadow with several CPUs: neighbours whose granules share a byte of shadow change it at
+ * the same time, and neither loses what the other has written. */
 #include <pthread.h>
 
 #include "../../runtime/base/base.h"
@@ -104,4 +102,4 @@ static void chunks_keep_their_redzones(void)
 	CHECK_EQ(unit_reports(), 0);
 }
 
-UNIT_MAIN(UNIT_CASE(neighbours_keep_their_bits), UNIT_CASE(chunks_keep_their_redzones))
+UNIT_MAIN(neighbours_keep_their_bits, chunks_keep_their_redzones)

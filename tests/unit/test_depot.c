@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_depot.c - the stack depot: equal traces share a handle, garbage handles do no harm, and threads get
- * the same handles. A full depot refuses new traces and still finds known ones.
+ * test_depot.c - the stack depot: equal traces share a handle, garbage handles do no harm, and threads get the same
+ * handles. A full depot refuses new traces and still finds known ones.
  *
- * Built with a depot of one block (CONFIG_KASAN_DEPOT_SIZE=65536) and few hash buckets, so that the bound
- * is soon reached and chains are long.
+ * Built with a depot of one block (CONFIG_KASAN_DEPOT_SIZE=65536) and few hash buckets, so that the bound is soon
+ * reached and chains are long.
  */
 #include <pthread.h>
 #include <string.h>
@@ -93,8 +93,7 @@ static void long_and_empty_traces(void)
 	CHECK_EQ(kasan_depot_save(pcs, 0), 0);
 }
 
-/* Handles are read from redzones, which any bug may overwrite: no value may crash the depot or give a wrong
- * trace. */
+/* Handles are read from redzones, which any bug may overwrite: no value may crash the depot or give a wrong trace. */
 static void garbage_handles(void)
 {
 	const uintptr_t *pcs;
@@ -245,7 +244,5 @@ static void reports_without_a_stack(void)
 	kasan_posix_free(p);
 }
 
-UNIT_MAIN(UNIT_CASE(equal_traces_share_a_handle), UNIT_CASE(near_traces_differ),
-	  UNIT_CASE(long_and_empty_traces), UNIT_CASE(garbage_handles), UNIT_CASE(threads_agree),
-	  UNIT_CASE(interrupted_by_an_nmi), UNIT_CASE(at_and_past_the_bound),
-	  UNIT_CASE(reports_without_a_stack))
+UNIT_MAIN(equal_traces_share_a_handle, near_traces_differ, long_and_empty_traces, garbage_handles,
+	  threads_agree, interrupted_by_an_nmi, at_and_past_the_bound, reports_without_a_stack)

@@ -55,4 +55,4 @@ static void memory_comes_back(void)
 	CHECK_EQ(kasan_depot_save(pcs, 2), handle);
 }
 
-UNIT_MAIN(UNIT_CASE(no_memory_at_all), UNIT_CASE(memory_comes_back))
+UNIT_MAIN(no_memory_at_all, memory_comes_back)

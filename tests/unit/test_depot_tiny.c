@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_depot_tiny.c - a depot of 2 KiB in blocks of 1 KiB: it takes no more than that, keeps a useful number of traces,
- * and says once that it is full. A port without memory: one line says what is lost, and everything else works.
- */
+/* test_depot_tiny.c - a depot of 2 KiB in blocks of 1 KiB: it takes no more than that, keeps a useful number of traces,
+ * and says once that it is full. A port without memory: one line says what is lost, and everything else works. */
 #include <string.h>
 
 #include "../../runtime/track/track.h"
@@ -96,4 +94,4 @@ static void start(void)
 	no_memory_is_said_once();
 }
 
-UNIT_MAIN(UNIT_CASE(start), UNIT_CASE(two_kib_are_enough))
+UNIT_MAIN(start, two_kib_are_enough)

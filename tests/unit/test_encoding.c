@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_encoding.c - compares shadow memory with the oracle: poison, unpoison, poison_tail and every check,
- * for all small offsets and sizes and for random large ones.
+ * test_encoding.c - compares shadow memory with the oracle: poison, unpoison, poison_tail and every check, for all
+ * small offsets and sizes and for random large ones.
  *
  * Built once for each shadow layout: the runtime that is linked decides how addresses are translated.
  */
@@ -226,8 +226,7 @@ static void every_access_function(void)
 				uintptr_t addr = o.base + 64 + offset;
 				bool bad = oracle_first_bad(&o, addr, fn->size) != 0;
 
-				/* Try all good accesses, but only one in four bad ones, because reports are
-				 * slow. */
+				/* Try all good accesses, but only one in four bad ones, because reports are slow. */
 				if (bad && unit_below(4))
 					continue;
 				unit_clear();
@@ -311,8 +310,6 @@ static void explicit_checks(void)
 	}
 }
 
-UNIT_MAIN(UNIT_CASE(unpoison_all_offsets_and_sizes), UNIT_CASE(poison_all_offsets_and_sizes),
-	  UNIT_CASE(poison_tail_all_sizes), UNIT_CASE(random_large_ranges),
-	  UNIT_CASE(single_bad_granule), UNIT_CASE(single_good_granule),
-	  UNIT_CASE(neighbours_are_untouched), UNIT_CASE(every_access_function),
-	  UNIT_CASE(sized_access_functions), UNIT_CASE(explicit_checks))
+UNIT_MAIN(unpoison_all_offsets_and_sizes, poison_all_offsets_and_sizes, poison_tail_all_sizes,
+	  random_large_ranges, single_bad_granule, single_good_granule, neighbours_are_untouched,
+	  every_access_function, sized_access_functions, explicit_checks)

@@ -52,4 +52,4 @@ static void times(void)
 	}
 }
 
-UNIT_MAIN(UNIT_CASE(times))
+UNIT_MAIN(times)

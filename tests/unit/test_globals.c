@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_globals.c - descriptors of global variables as Clang and GCC write them: redzones, the registry, and
- * the lines of a report about a variable.
- */
+/* test_globals.c - descriptors of global variables as Clang and GCC write them: redzones, the registry, and the lines
+ * of a report about a variable. */
 #include <string.h>
 
 #include "../../runtime/alloc/globals.h"
@@ -116,8 +114,7 @@ static void garbage_in_a_descriptor(void)
 #define ARRAYS 200
 #define EACH   3
 
-/* One array for each file: all are registered, found, and removed, from the ends first and then from the
- * middle. */
+/* One array for each file: all are registered, found, and removed, from the ends first and then from the middle. */
 static void many_arrays(void)
 {
 	static struct kasan_global g[ARRAYS][EACH];
@@ -179,6 +176,5 @@ static void unloading(void)
 	CHECK_EQ(kasan_first_bad((uintptr_t)p, 4096), 0);
 }
 
-UNIT_MAIN(UNIT_CASE(redzones), UNIT_CASE(report_of_a_clang_global),
-	  UNIT_CASE(report_of_a_gcc_global), UNIT_CASE(first_bad_byte_of_a_long_access),
-	  UNIT_CASE(garbage_in_a_descriptor), UNIT_CASE(many_arrays), UNIT_CASE(unloading))
+UNIT_MAIN(redzones, report_of_a_clang_global, report_of_a_gcc_global,
+	  first_bad_byte_of_a_long_access, garbage_in_a_descriptor, many_arrays, unloading)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_heap.c - hooks of simple heaps: spans and alignment, redzones, bad frees, quarantine, several
- * heaps, and reports over corrupted headers.
- */
+/* test_heap.c - hooks of simple heaps: spans and alignment, redzones, bad frees, quarantine, several heaps, and reports
+ * over corrupted headers. */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -397,9 +395,8 @@ static void corrupted_headers(void)
 	}
 }
 
-UNIT_MAIN(UNIT_CASE(every_size_and_alignment), UNIT_CASE(spans_that_overflow),
-	  UNIT_CASE(off_by_one_on_13_bytes), UNIT_CASE(bad_frees), UNIT_CASE(poisoned_objects),
-	  UNIT_CASE(alignment_that_is_no_power_of_two), UNIT_CASE(chunks_that_are_not_aligned),
-	  UNIT_CASE(heap_that_is_added_twice), UNIT_CASE(searches_are_bounded),
-	  UNIT_CASE(heaps_are_told_apart), UNIT_CASE(quarantine_is_bounded_and_in_order),
-	  UNIT_CASE(posix_malloc_family), UNIT_CASE(one_flipped_bit), UNIT_CASE(corrupted_headers))
+UNIT_MAIN(every_size_and_alignment, spans_that_overflow, off_by_one_on_13_bytes, bad_frees,
+	  poisoned_objects, alignment_that_is_no_power_of_two, chunks_that_are_not_aligned,
+	  heap_that_is_added_twice, searches_are_bounded, heaps_are_told_apart,
+	  quarantine_is_bounded_and_in_order, posix_malloc_family, one_flipped_bit,
+	  corrupted_headers)

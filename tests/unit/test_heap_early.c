@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_heap_early.c - simple heaps from their first allocation on: chunks from before the hooks, which have
- * no header and never get one, and the malloc family on top of kasan_heap.acquire.
- */
+/* test_heap_early.c - simple heaps from their first allocation on: chunks from before the hooks, which have no header
+ * and never get one, and the malloc family on top of kasan_heap.acquire. */
 #include <string.h>
 
 #include "../../runtime/base/base.h"
@@ -178,6 +176,5 @@ static void malloc_family(void)
 	CHECK(!kasan_heap_memalign(&heap, 64, 1));
 }
 
-UNIT_MAIN(UNIT_CASE(before_the_hooks_chunks_are_raw), UNIT_CASE(early_chunks_are_adopted),
-	  UNIT_CASE(a_range_can_be_named), UNIT_CASE(an_overwritten_size_is_not_believed),
-	  UNIT_CASE(malloc_family))
+UNIT_MAIN(before_the_hooks_chunks_are_raw, early_chunks_are_adopted, a_range_can_be_named,
+	  an_overwritten_size_is_not_believed, malloc_family)

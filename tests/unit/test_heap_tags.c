@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_heap_tags.c - simple heaps in the software tag-based mode: tags and redzones of objects, bad frees,
- * reuse, early chunks, and reports from the stack ring and from headers.
+ * test_heap_tags.c - simple heaps in the software tag-based mode: tags and redzones of objects, bad frees, reuse, early
+ * chunks, and reports from the stack ring and from headers.
  *
  * The host's CPU does not ignore the top byte of an address, so pointers with a tag are never dereferenced.
  */
@@ -155,8 +155,7 @@ static void reports(void)
 	CHECK(unit_saw(" freed 100-byte region [%016lx, %016lx)", (unsigned long)plain(q),
 		       (unsigned long)plain(q) + 100));
 	CHECK(unit_saw("The buggy address is located 50 bytes inside of"));
-	/* With nothing in the ring, reports use the headers, both for live objects and for those that are
-	 * held back. */
+	/* With nothing in the ring, reports use the headers, both for live objects and for those that are held back. */
 	CHECK_EQ(kasan_option("kasan.stacktrace", "off"), 0);
 	q = kasan_heap_malloc(&heap, 100);
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(q + 100, 1));
@@ -255,6 +254,5 @@ static void early_chunks(void)
 	EXPECT_REPORT("double-free", CHECK(!kasan_heap_free(&heap, p, 0)));
 }
 
-UNIT_MAIN(UNIT_CASE(every_size_and_alignment), UNIT_CASE(tags_change_with_the_owner),
-	  UNIT_CASE(reports), UNIT_CASE(bad_frees), UNIT_CASE(searches_are_bounded),
-	  UNIT_CASE(early_chunks))
+UNIT_MAIN(every_size_and_alignment, tags_change_with_the_owner, reports, bad_frees,
+	  searches_are_bounded, early_chunks)

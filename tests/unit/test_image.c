@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_image.c - the first window and the program's own image: a window is refused if its shadow overlaps
- * the image, or if it does not cover the whole image. Inline callbacks for addresses outside give no
- * report.
- */
+/* test_image.c - the first window and the program's own image: a window is refused if its shadow overlaps the image, or
+ * if it does not cover the whole image. Inline callbacks for addresses outside give no report. */
 #include <stdio.h>
 #include <string.h>
 
@@ -88,4 +85,4 @@ static void the_probe(void)
 	CHECKF(why && strstr(why, "no shadow"), "%s", why);
 }
 
-UNIT_MAIN(UNIT_CASE(image_and_window), UNIT_CASE(outside_is_no_report), UNIT_CASE(the_probe))
+UNIT_MAIN(image_and_window, outside_is_no_report, the_probe)

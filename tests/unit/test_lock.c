@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_lock.c - the order of the runtime's locks. Any order that base/lock.h allows passes. The checker,
- * which is active in all unit tests, ends a process that uses another order.
- */
+/* test_lock.c - the order of the runtime's locks. Any order that base/lock.h allows passes. The checker, which is
+ * active in all unit tests, ends a process that uses another order. */
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -119,8 +117,7 @@ static void calls_that_are_wrong(void)
 	CHECK(dies(memory_under_the_report_lock));
 }
 
-/* Waiting for the end of a report takes no lock. So there is no unlock after which it must look for waiting
- * reports. */
+/* Waiting for the end of a report takes no lock. So there is no unlock after which it must look for waiting reports. */
 static void waiting_takes_no_lock(void)
 {
 	const unsigned long taken = kasan_posix_locks_taken();
@@ -130,5 +127,4 @@ static void waiting_takes_no_lock(void)
 	CHECK_EQ(kasan_posix_locks_held(), 0);
 }
 
-UNIT_MAIN(UNIT_CASE(order_that_is_right), UNIT_CASE(order_that_is_wrong),
-	  UNIT_CASE(calls_that_are_wrong), UNIT_CASE(waiting_takes_no_lock))
+UNIT_MAIN(order_that_is_right, order_that_is_wrong, calls_that_are_wrong, waiting_takes_no_lock)

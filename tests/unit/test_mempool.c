@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_mempool.c - hooks of memory pools, objects that are freed in two steps, and stacks that allocators
- * store themselves.
- */
+/* test_mempool.c - hooks of memory pools, objects that are freed in two steps, and stacks that allocators store
+ * themselves. */
 #include <string.h>
 
 #include "../../runtime/alloc/meta.h"
@@ -188,6 +186,5 @@ static void stacks_in_interrupts(void)
 	CHECK(kasan_depot_fetch(here, &pcs) >= 2);
 }
 
-UNIT_MAIN(UNIT_CASE(slab_objects), UNIT_CASE(nothing_is_queued), UNIT_CASE(large_objects),
-	  UNIT_CASE(whole_pages), UNIT_CASE(freed_in_two_steps), UNIT_CASE(stacks_for_allocators),
-	  UNIT_CASE(stacks_in_interrupts))
+UNIT_MAIN(slab_objects, nothing_is_queued, large_objects, whole_pages, freed_in_two_steps,
+	  stacks_for_allocators, stacks_in_interrupts)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_mistakes.c - one test for each mistake that other sanitizer runtimes have made. The comment above a
- * test names the mistake. The test fails on a runtime that makes it.
+ * test_mistakes.c - one test for each mistake that other sanitizer runtimes have made. The comment above a test names
+ * the mistake. The test fails on a runtime that makes it.
  *
  * Two more mistakes need instrumented code and have their own tests: "the report path itself instrumented"
  * (abi_symbols.py looks at the objects) and "globals whose constructors never run" (inst_globals.c).
@@ -220,8 +220,8 @@ static void memmove_moves_the_right_way(void)
 	CHECK(unit_last()->is_write && unit_last()->addr == (uintptr_t)p + 2048);
 }
 
-/* Mistake: inverted begin and end in __asan_allocas_unpoison(): the stack grows down, so the first
- * argument, "top", is the lower address. */
+/* Mistake: inverted begin and end in __asan_allocas_unpoison(): the stack grows down, so the first argument, "top", is
+ * the lower address. */
 static void allocas_unpoison_takes_the_lower_address_first(void)
 {
 	uintptr_t p = (uintptr_t)unit_watched(4096);
@@ -307,9 +307,9 @@ static bool bad_access_while_describing(const void *addr, struct kasan_object *o
 	return false;
 }
 
-/* Mistake: the report path takes locks that the faulting context holds. Here the report path faults while
- * it holds its own lock, wherever it calls the port. It must neither hang nor recurse. These bugs are
- * reported after it, as many as there is room for; bugs in those reports are only counted. */
+/* Mistake: the report path takes locks that the faulting context holds. Here the report path faults while it holds its
+ * own lock, wherever it calls the port. It must neither hang nor recurse. These bugs are reported after it, as many as
+ * there is room for; bugs in those reports are only counted. */
 static void report_inside_a_report(void)
 {
 	char *p = unit_watched(4096);
@@ -402,13 +402,9 @@ static void freed_objects_name_who_freed_them(void)
 	CHECK(unit_find((size_t)freed, " freed_objects_name_who_freed_them+0x") > freed);
 }
 
-UNIT_MAIN(UNIT_CASE(addresses_keep_all_64_bits), UNIT_CASE(sizes_keep_all_64_bits),
-	  UNIT_CASE(range_check_sees_every_granule), UNIT_CASE(range_check_reads_words),
-	  UNIT_CASE(chunk_is_not_touched_after_release),
-	  UNIT_CASE(slot_is_not_touched_after_release), UNIT_CASE(stores_are_writes),
-	  UNIT_CASE(memmove_moves_the_right_way),
-	  UNIT_CASE(allocas_unpoison_takes_the_lower_address_first),
-	  UNIT_CASE(crossing_a_granule_is_legal), UNIT_CASE(slack_after_an_object_is_poisoned),
-	  UNIT_CASE(report_inside_a_report), UNIT_CASE(report_with_interrupts_off),
-	  UNIT_CASE(stacks_are_clean_for_the_next_task),
-	  UNIT_CASE(freed_objects_name_who_freed_them))
+UNIT_MAIN(addresses_keep_all_64_bits, sizes_keep_all_64_bits, range_check_sees_every_granule,
+	  range_check_reads_words, chunk_is_not_touched_after_release,
+	  slot_is_not_touched_after_release, stores_are_writes, memmove_moves_the_right_way,
+	  allocas_unpoison_takes_the_lower_address_first, crossing_a_granule_is_legal,
+	  slack_after_an_object_is_poisoned, report_inside_a_report, report_with_interrupts_off,
+	  stacks_are_clean_for_the_next_task, freed_objects_name_who_freed_them)

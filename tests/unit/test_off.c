@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_off.c - kasan=off from the start (KASAN_OPTIONS in the environment): hooks leave memory, layout and
- * shadow alone, no check fails, and KASAN cannot be turned on later.
- */
+/* test_off.c - kasan=off from the start (KASAN_OPTIONS in the environment): hooks leave memory, layout and shadow
+ * alone, no check fails, and KASAN cannot be turned on later. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,8 +8,7 @@
 #include "../../runtime/base/base.h"
 #include "fake_slab.h"
 
-/* The options are read before any constructor runs. So a process without them sets them and executes itself
- * again. */
+/* The options are read before any constructor runs. So a process without them sets them and executes itself again. */
 __attribute__((constructor)) static void restart(int argc, char **argv)
 {
 	if (getenv("KASAN_OPTIONS"))
@@ -116,5 +113,5 @@ static void there_is_no_way_back(void)
 	CHECK_EQ(kasan_option("kasan", "off"), 0);
 }
 
-UNIT_MAIN(UNIT_CASE(slabs_have_no_redzones), UNIT_CASE(pages_and_areas), UNIT_CASE(heaps_work),
-	  UNIT_CASE(nothing_is_reported), UNIT_CASE(there_is_no_way_back))
+UNIT_MAIN(slabs_have_no_redzones, pages_and_areas, heaps_work, nothing_is_reported,
+	  there_is_no_way_back)

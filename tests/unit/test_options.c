@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* test_options.c - boot parameters: which values are accepted, that a refused one changes nothing, and that
- * all are documented. */
+/* test_options.c - boot parameters: which values are accepted, that a refused one changes nothing, and that all are
+ * documented. */
 #include <string.h>
 
 #include "../../runtime/alloc/whole_pages.h"
@@ -288,8 +288,6 @@ static void other_modes(void)
 	CHECK_EQ(kasan_opt_hw_mode, KASAN_MODE_SYNC);
 }
 
-UNIT_MAIN(UNIT_CASE(other_modes), UNIT_CASE(sizes), UNIT_CASE(every_option_is_documented),
-	  UNIT_CASE(unknown_names), UNIT_CASE(dashes_in_names), UNIT_CASE(words),
-	  UNIT_CASE(bad_values_keep_what_was_set), UNIT_CASE(panic_on_write_only),
-	  UNIT_CASE(panic_follows_the_report), UNIT_CASE(stacktraces_off),
-	  UNIT_CASE(stacktraces_collected_only), UNIT_CASE(kasan_off_reports_nothing))
+UNIT_MAIN(other_modes, sizes, every_option_is_documented, unknown_names, dashes_in_names, words,
+	  bad_values_keep_what_was_set, panic_on_write_only, panic_follows_the_report,
+	  stacktraces_off, stacktraces_collected_only, kasan_off_reports_nothing)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_owners.c - which owner a report names if the memory of one allocator is inside another's, and if an
- * access starts in one object and its first bad byte is in another.
- */
+/* test_owners.c - which owner a report names if the memory of one allocator is inside another's, and if an access
+ * starts in one object and its first bad byte is in another. */
 #include <stdio.h>
 #include <string.h>
 
@@ -92,8 +90,7 @@ static void heap_in_pages(void)
 	check_region("inner", "", p, 40);
 }
 
-/* The rest of these pages belongs to no heap, even if a chunk is close, and even if its header is
- * overwritten. */
+/* The rest of these pages belongs to no heap, even if a chunk is close, and even if its header is overwritten. */
 static void pages_beside_a_heap(void)
 {
 	char *p;
@@ -199,6 +196,5 @@ static void first_bad_byte_in_the_next_one(void)
 	CHECK(unit_saw("The buggy address is located 8000 bytes inside of"));
 }
 
-UNIT_MAIN(UNIT_CASE(heap_in_pages), UNIT_CASE(pages_beside_a_heap),
-	  UNIT_CASE(heap_in_a_slab_object), UNIT_CASE(pages_in_a_heap), UNIT_CASE(heap_in_a_heap),
-	  UNIT_CASE(first_bad_byte_in_the_inner_one), UNIT_CASE(first_bad_byte_in_the_next_one))
+UNIT_MAIN(heap_in_pages, pages_beside_a_heap, heap_in_a_slab_object, pages_in_a_heap,
+	  heap_in_a_heap, first_bad_byte_in_the_inner_one, first_bad_byte_in_the_next_one)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_page_heap.c - simple page allocators: redzones of both kinds, bad frees, quarantine, and which allocation
- * a report names.
- */
+/* test_page_heap.c - simple page allocators: redzones of both kinds, bad frees, quarantine, and which allocation a
+ * report names. */
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -388,8 +386,6 @@ static void on_several_cpus(void)
 		CHECKF(!used[i], "page %u is lost", i);
 }
 
-UNIT_MAIN(UNIT_CASE(heaps_that_are_wrong), UNIT_CASE(size_to_the_byte),
-	  UNIT_CASE(redzone_of_whole_pages), UNIT_CASE(guards_of_single_pages),
-	  UNIT_CASE(overrun_into_a_free_page), UNIT_CASE(bad_frees), UNIT_CASE(use_after_free),
-	  UNIT_CASE(parts_of_a_freed_allocation), UNIT_CASE(quarantine_is_bounded_and_gives_way),
-	  UNIT_CASE(pages_in_use_are_adopted), UNIT_CASE(on_several_cpus))
+UNIT_MAIN(heaps_that_are_wrong, size_to_the_byte, redzone_of_whole_pages, guards_of_single_pages,
+	  overrun_into_a_free_page, bad_frees, use_after_free, parts_of_a_freed_allocation,
+	  quarantine_is_bounded_and_gives_way, pages_in_use_are_adopted, on_several_cpus)

@@ -148,6 +148,5 @@ static void poisoned_start(void)
 	EXPECT_REPORT("double-free", CHECK(!kasan_page_free(&heap, p, 0, 0)));
 }
 
-UNIT_MAIN(UNIT_CASE(pages_have_tags), UNIT_CASE(stale_pointers_cannot_free),
-	  UNIT_CASE(reports_name_the_allocation), UNIT_CASE(parts_of_a_freed_allocation),
-	  UNIT_CASE(poisoned_start))
+UNIT_MAIN(pages_have_tags, stale_pointers_cannot_free, reports_name_the_allocation,
+	  parts_of_a_freed_allocation, poisoned_start)

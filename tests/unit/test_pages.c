@@ -110,8 +110,8 @@ static void large_allocations(void)
 	CHECK(kasan_kmalloc_large(pages, 10, 4096, NULL) == pages);
 }
 
-/* The stacks that queued work for a large object are kept while it lives and after its free, but not in its
- * next life. */
+/* The stacks that queued work for a large object are kept while it lives and after its free, but not in its next
+ * life. */
 static void large_aux_stacks(void)
 {
 	static const char first[] = "Last potentially related work creation:";
@@ -236,7 +236,5 @@ static void vmalloc_areas_resized(void)
 	}
 }
 
-UNIT_MAIN(UNIT_CASE(free_and_allocate_pages), UNIT_CASE(sizes_that_are_no_pages),
-	  UNIT_CASE(large_allocations), UNIT_CASE(large_aux_stacks),
-	  UNIT_CASE(large_without_redzone), UNIT_CASE(vmalloc_areas),
-	  UNIT_CASE(vmalloc_areas_resized))
+UNIT_MAIN(free_and_allocate_pages, sizes_that_are_no_pages, large_allocations, large_aux_stacks,
+	  large_without_redzone, vmalloc_areas, vmalloc_areas_resized)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_quarantine.c - freed objects wait in order, for each CPU and within a bound, until the quarantine is
- * shrunk.
+ * test_quarantine.c - freed objects wait in order, for each CPU and within a bound, until the quarantine is shrunk.
  *
  * Built with KASAN_POSIX_MEMORY of 4 MiB, so that the quarantine holds at most 128 KiB.
  */
@@ -360,11 +359,9 @@ static void *shrink_outer(void *unused)
 	return unused;
 }
 
-/*
- * While the only object of @outer is being released, another CPU shrinks the cache of @outer, and this CPU
- * begins and ends journeys of @inner's objects. If shrinking does not wait for the release, it returns
- * within a few rounds. If it waits, the time that the rounds take does not matter.
- */
+/* While the only object of @outer is being released, another CPU shrinks the cache of @outer, and this CPU begins and
+ * ends journeys of @inner's objects. If shrinking does not wait for the release, it returns within a few rounds. If it
+ * waits, the time that the rounds take does not matter. */
 static void release_outer(struct kasan_cache *cache, void *object)
 {
 	const struct timespec moment = {.tv_nsec = 1000000};
@@ -389,8 +386,8 @@ static void release_outer_bulk(struct kasan_cache *cache, void *const *objects, 
 	release_outer(cache, objects[0]);
 }
 
-/* @bulk: release by release_bulk. @by_free: frees of other objects push the object out; else this CPU
- * shrinks as well. */
+/* @bulk: release by release_bulk. @by_free: frees of other objects push the object out; else this CPU shrinks as
+ * well. */
 static void shrink_during_release(bool bulk, bool by_free)
 {
 	struct nesting fresh = {0};
@@ -520,8 +517,8 @@ static void size_from_the_command_line(void)
 	CHECK_EQ(fake_slab_free(slab, fake_slab_alloc(slab, 1000)), KASAN_FREE_NOW);
 	CHECK_EQ(stats().objects, 0);
 
-	/* Half of memory is accepted. A larger size is refused with a line that names the bound, and the
-	 * default stays. */
+	/* Half of memory is accepted. A larger size is refused with a line that names the bound, and the default
+	 * stays. */
 	CHECK_EQ(kasan_option("kasan.quarantine_size", "2M"), 0);
 	unit_clear();
 	kasan_quarantine_init(4UL << 20);
@@ -536,10 +533,8 @@ static void size_from_the_command_line(void)
 	CHECK_EQ(stats().max_bytes, 128UL << 10);
 }
 
-UNIT_MAIN(UNIT_CASE(freed_objects_wait), UNIT_CASE(never_past_the_bound),
-	  UNIT_CASE(first_freed_first_released), UNIT_CASE(released_in_bulk),
-	  UNIT_CASE(free_slots_left_alone), UNIT_CASE(switched_off), UNIT_CASE(too_large_an_object),
-	  UNIT_CASE(shrink_takes_one_cache_only), UNIT_CASE(shrink_reaches_every_cpu),
-	  UNIT_CASE(bound_holds_over_all_cpus), UNIT_CASE(several_cpus_at_once),
-	  UNIT_CASE(release_frees), UNIT_CASE(release_bulk_frees), UNIT_CASE(release_shrinks),
-	  UNIT_CASE(without_memory_for_the_queue), UNIT_CASE(size_from_the_command_line))
+UNIT_MAIN(freed_objects_wait, never_past_the_bound, first_freed_first_released, released_in_bulk,
+	  free_slots_left_alone, switched_off, too_large_an_object, shrink_takes_one_cache_only,
+	  shrink_reaches_every_cpu, bound_holds_over_all_cpus, several_cpus_at_once, release_frees,
+	  release_bulk_frees, release_shrinks, without_memory_for_the_queue,
+	  size_from_the_command_line)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_repeat.c - kasan.repeat=: a bug at a place that was reported before gives one line with a count.
- * Nothing else about its report changes.
- */
+/* test_repeat.c - kasan.repeat=: a bug at a place that was reported before gives one line with a count. Nothing else
+ * about its report changes. */
 #include <pthread.h>
 #include <regex.h>
 #include <stdatomic.h>
@@ -98,8 +96,8 @@ static void one_line_from_the_second_time_on(void)
 	CHECK_EQ(kasan_report_count(), before + 12);
 }
 
-/* The same line of a helper is a different place under another caller. Another type of bug there is a
- * different place as well. */
+/* The same line of a helper is a different place under another caller. Another type of bug there is a different place
+ * as well. */
 static void other_places(void)
 {
 	set_up();
@@ -222,8 +220,7 @@ static void *report_often(void *arg)
 	return NULL;
 }
 
-/* All threads report the same place: once whole, then one line each time, with each number once and in
- * order. */
+/* All threads report the same place: once whole, then one line each time, with each number once and in order. */
 static void several_threads_at_once(void)
 {
 	void (*saved)(const struct kasan_report_info *) = kasan_posix_hooks.report_end;
@@ -275,7 +272,6 @@ static void long_names(void)
 	CHECK(strstr(unit_line(0), " again (18446744073709551615 times): read of size 4 at addr "));
 }
 
-UNIT_MAIN(UNIT_CASE(one_line_from_the_second_time_on), UNIT_CASE(other_places),
-	  UNIT_CASE(full_prints_all), UNIT_CASE(panics_are_whole),
-	  UNIT_CASE(more_places_than_are_remembered), UNIT_CASE(asynchronous_reports),
-	  UNIT_CASE(several_threads_at_once), UNIT_CASE(long_names))
+UNIT_MAIN(one_line_from_the_second_time_on, other_places, full_prints_all, panics_are_whole,
+	  more_places_than_are_remembered, asynchronous_reports, several_threads_at_once,
+	  long_names)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_report.c - compares one report of each kind with the text contract, line by line and in order; and
- * tests the formats of kasan_report_line().
- */
+/* test_report.c - compares one report of each kind with the text contract, line by line and in order; and tests the
+ * formats of kasan_report_line(). */
 #include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,6 +54,16 @@ static void check_lines(const char *const *patterns, const char *what)
 #define HEX	    "[0-9a-f]{16}"
 #define FRAME(name) " " name "\\+0x[0-9a-f]+/0x[0-9a-f]+"
 #define TASK	    "test_report/[0-9]+"
+#define HEADER(type, function, access)                                                   \
+	RULER, "BUG: KASAN: " type " in " function "\\+0x[0-9a-f]+/0x[0-9a-f]+",         \
+		access " by task " TASK, "", "CPU: [0-7] PID: [0-9]+ Comm: test_report", \
+		"Call trace:"
+#define TRACK(what, hook, function) what " by task [0-9]+:", FRAME(hook), FRAME(function), "*", ""
+#define OBJECT(place, region)                                  \
+	"The buggy address belongs to the object at " HEX,     \
+		" which belongs to the cache text of size 64", \
+		"The buggy address is located " place,         \
+		" " region "-byte region \\[" HEX ", " HEX "\\)", ""
 #define STATE                                                                          \
 	"Memory state around the buggy address:", " " HEX ":( [0-9a-f]{2}){16}",       \
 		" " HEX ":( [0-9a-f]{2}){16}", ">" HEX ":( [0-9a-f]{2}){16}", " +\\^", \
@@ -70,26 +78,13 @@ static __attribute__((noinline)) void touch(uintptr_t addr)
 static void slab_out_of_bounds(void)
 {
 	static const char *const want[] = {
-		RULER,
-		"BUG: KASAN: slab-out-of-bounds in touch\\+0x[0-9a-f]+/0x[0-9a-f]+",
-		"Read of size 4 at addr " HEX " by task " TASK,
-		"",
-		"CPU: [0-7] PID: [0-9]+ Comm: test_report",
-		"Call trace:",
+		HEADER("slab-out-of-bounds", "touch", "Read of size 4 at addr " HEX),
 		FRAME("touch"),
 		FRAME("slab_out_of_bounds"),
 		"*",
 		"",
-		"Allocated by task [0-9]+:",
-		FRAME("fake_slab_alloc"),
-		FRAME("slab_out_of_bounds"),
-		"*",
-		"",
-		"The buggy address belongs to the object at " HEX,
-		" which belongs to the cache text of size 64",
-		"The buggy address is located 3 bytes to the right of",
-		" allocated 40-byte region \\[" HEX ", " HEX "\\)",
-		"",
+		TRACK("Allocated", "fake_slab_alloc", "slab_out_of_bounds"),
+		OBJECT("3 bytes to the right of", "allocated 40"),
 		STATE,
 		NULL,
 	};
@@ -103,31 +98,14 @@ static void slab_out_of_bounds(void)
 static void slab_use_after_free(void)
 {
 	static const char *const want[] = {
-		RULER,
-		"BUG: KASAN: slab-use-after-free in touch\\+0x[0-9a-f]+/0x[0-9a-f]+",
-		"Read of size 4 at addr " HEX " by task " TASK,
-		"",
-		"CPU: [0-7] PID: [0-9]+ Comm: test_report",
-		"Call trace:",
+		HEADER("slab-use-after-free", "touch", "Read of size 4 at addr " HEX),
 		FRAME("touch"),
 		FRAME("slab_use_after_free"),
 		"*",
 		"",
-		"Allocated by task [0-9]+:",
-		FRAME("fake_slab_alloc"),
-		FRAME("slab_use_after_free"),
-		"*",
-		"",
-		"Freed by task [0-9]+:",
-		FRAME("fake_slab_free"),
-		FRAME("slab_use_after_free"),
-		"*",
-		"",
-		"The buggy address belongs to the object at " HEX,
-		" which belongs to the cache text of size 64",
-		"The buggy address is located 8 bytes inside of",
-		" freed 40-byte region \\[" HEX ", " HEX "\\)",
-		"",
+		TRACK("Allocated", "fake_slab_alloc", "slab_use_after_free"),
+		TRACK("Freed", "fake_slab_free", "slab_use_after_free"),
+		OBJECT("8 bytes inside of", "freed 40"),
 		STATE,
 		NULL,
 	};
@@ -142,30 +120,13 @@ static void slab_use_after_free(void)
 static void double_free(void)
 {
 	static const char *const want[] = {
-		RULER,
-		"BUG: KASAN: double-free in double_free\\+0x[0-9a-f]+/0x[0-9a-f]+",
-		"Free of addr " HEX " by task " TASK,
-		"",
-		"CPU: [0-7] PID: [0-9]+ Comm: test_report",
-		"Call trace:",
+		HEADER("double-free", "double_free", "Free of addr " HEX),
 		FRAME("double_free"),
 		"*",
 		"",
-		"Allocated by task [0-9]+:",
-		FRAME("fake_slab_alloc"),
-		FRAME("double_free"),
-		"*",
-		"",
-		"Freed by task [0-9]+:",
-		FRAME("fake_slab_free"),
-		FRAME("double_free"),
-		"*",
-		"",
-		"The buggy address belongs to the object at " HEX,
-		" which belongs to the cache text of size 64",
-		"The buggy address is located 0 bytes inside of",
-		" 64-byte region \\[" HEX ", " HEX "\\)",
-		"",
+		TRACK("Allocated", "fake_slab_alloc", "double_free"),
+		TRACK("Freed", "fake_slab_free", "double_free"),
+		OBJECT("0 bytes inside of", "64"),
 		STATE,
 		NULL,
 	};
@@ -181,12 +142,7 @@ static void double_free(void)
 static void null_pointer(void)
 {
 	static const char *const want[] = {
-		RULER,
-		"BUG: KASAN: null-ptr-deref in touch\\+0x[0-9a-f]+/0x[0-9a-f]+",
-		"Read of size 4 at addr 0000000000000018 by task " TASK,
-		"",
-		"CPU: [0-7] PID: [0-9]+ Comm: test_report",
-		"Call trace:",
+		HEADER("null-ptr-deref", "touch", "Read of size 4 at addr 0000000000000018"),
 		FRAME("touch"),
 		FRAME("null_pointer"),
 		"*",
@@ -391,7 +347,5 @@ static void line_formats(void)
 #pragma GCC diagnostic pop
 }
 
-UNIT_MAIN(UNIT_CASE(slab_out_of_bounds), UNIT_CASE(slab_use_after_free), UNIT_CASE(double_free),
-	  UNIT_CASE(null_pointer), UNIT_CASE(types), UNIT_CASE(faults), UNIT_CASE(caret),
-	  UNIT_CASE(page_lines), UNIT_CASE(the_report_hook), UNIT_CASE(the_report_filter),
-	  UNIT_CASE(line_formats))
+UNIT_MAIN(slab_out_of_bounds, slab_use_after_free, double_free, null_pointer, types, faults, caret,
+	  page_lines, the_report_hook, the_report_filter, line_formats)

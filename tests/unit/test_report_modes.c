@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_report_modes.c - when a report is printed: single and multi shot, suppression, several threads at
- * once, ignored functions, and stacks that cannot be walked.
- */
+/* test_report_modes.c - when a report is printed: single and multi shot, suppression, several threads at once, ignored
+ * functions, and stacks that cannot be walked. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -195,8 +193,7 @@ static void bug_inside_of_a_notice(void)
 	CHECK(unit_find(0, "a notice") == 0);
 	CHECK(unit_find(0, "BUG: KASAN: slab-out-of-bounds") == 2);
 	repair_console();
-	/* A console that has a bug in each line gives one report. The others are only counted, and printing
-	 * ends. */
+	/* A console that has a bug in each line gives one report. The others are only counted, and printing ends. */
 	break_console(1000, "");
 	CHECK(kasan_notice("a notice"));
 	CHECK_EQ(unit_reports(), 1);
@@ -265,8 +262,7 @@ static void print_and_report_elsewhere(const char *text)
 	pthread_join(thread, NULL);
 }
 
-/* The same for a report of another CPU, which stops waiting while the line about left-out reports is
- * printed. */
+/* The same for a report of another CPU, which stops waiting while the line about left-out reports is printed. */
 static void report_during_the_last_line(void)
 {
 	set_up();
@@ -317,8 +313,8 @@ static unsigned int *depth_of_running(void)
 	return running;
 }
 
-/* Each task has its depth: a switch ends the suppression, and a switch back restores it. Interrupts are
- * never suppressed. */
+/* Each task has its depth: a switch ends the suppression, and a switch back restores it. Interrupts are never
+ * suppressed. */
 static void suppression_belongs_to_tasks(void)
 {
 	set_up();
@@ -674,14 +670,10 @@ static void odd_end_of_the_stack(void)
 	}
 }
 
-UNIT_MAIN(UNIT_CASE(single_shot), UNIT_CASE(verdicts_without_reports), UNIT_CASE(suppression_nests),
-	  UNIT_CASE(suppressed_operations_take_place), UNIT_CASE(several_threads_at_once),
-	  UNIT_CASE(bug_inside_of_a_notice), UNIT_CASE(report_during_the_last_line),
-	  UNIT_CASE(other_cpus_still_report), UNIT_CASE(suppression_belongs_to_tasks),
-	  UNIT_CASE(ignored_functions), UNIT_CASE(wrong_ignore_lists),
-	  UNIT_CASE(ignored_does_not_panic), UNIT_CASE(tasks_that_are_not_known),
-	  UNIT_CASE(bugs_in_a_report_are_counted), UNIT_CASE(panic_for_a_bug_that_is_left_out),
-	  UNIT_CASE(no_room_on_the_stack), UNIT_CASE(panic_without_room),
-	  UNIT_CASE(short_reports_are_judged), UNIT_CASE(bounds_of_the_stack_that_are_garbage),
-	  UNIT_CASE(faults_after_checks), UNIT_CASE(broken_frame_records),
-	  UNIT_CASE(odd_end_of_the_stack))
+UNIT_MAIN(single_shot, verdicts_without_reports, suppression_nests,
+	  suppressed_operations_take_place, several_threads_at_once, bug_inside_of_a_notice,
+	  report_during_the_last_line, other_cpus_still_report, suppression_belongs_to_tasks,
+	  ignored_functions, wrong_ignore_lists, ignored_does_not_panic, tasks_that_are_not_known,
+	  bugs_in_a_report_are_counted, panic_for_a_bug_that_is_left_out, no_room_on_the_stack,
+	  panic_without_room, short_reports_are_judged, bounds_of_the_stack_that_are_garbage,
+	  faults_after_checks, broken_frame_records, odd_end_of_the_stack)

@@ -166,4 +166,4 @@ static void many_writers(void)
 	restore();
 }
 
-UNIT_MAIN(UNIT_CASE(newest_first), UNIT_CASE(overtaken), UNIT_CASE(many_writers))
+UNIT_MAIN(newest_first, overtaken, many_writers)

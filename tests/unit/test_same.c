@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_same.c - what a caller of the simple heaps sees is the same in every mode and without one: this file is built
- * with each, and expects the same results.
- */
+/* test_same.c - what a caller of the simple heaps sees is the same in every mode and without one: this file is built
+ * with each, and expects the same results. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

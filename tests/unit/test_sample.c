@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_sample.c - the counters of kasan.page_alloc.sample=. A draw is interrupted, or its task is moved to
- * another CPU, after each of its instructions; and many threads draw at once.
+ * test_sample.c - the counters of kasan.page_alloc.sample=. A draw is interrupted, or its task is moved to another CPU,
+ * after each of its instructions; and many threads draw at once.
  *
- * Tests runtime/alloc/hw_sample.c alone, with a port whose CPU number the test sets. A tracer steps a draw by
- * single instructions and then sends a signal. The signal's handler does what may happen meanwhile: others
- * draw, and the task moves to another CPU. As hw_sample.c promises, no ticket may be lost or drawn twice.
+ * Tests runtime/alloc/hw_sample.c alone, with a port whose CPU number the test sets. A tracer steps a draw by single
+ * instructions and then sends a signal. The signal's handler does what may happen meanwhile: others draw, and the task
+ * moves to another CPU. As hw_sample.c promises, no ticket may be lost or drawn twice.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -59,8 +59,8 @@ static unsigned long due(unsigned long n)
 	return (n + INTERVAL - 1) / INTERVAL;
 }
 
-/* Return: true if the counters say that @draws were made and that @tagged of them got a tag. @what: filled
- * with the figures. */
+/* Return: true if the counters say that @draws were made and that @tagged of them got a tag. @what: filled with the
+ * figures. */
 static bool adds_up(unsigned long draws, unsigned long tagged, char *what, size_t size)
 {
 	unsigned long drawn = 0, expected = 0;
@@ -140,8 +140,8 @@ static bool step(pid_t task)
 	       WIFSTOPPED(status);
 }
 
-/* Return: 1 if the draw was interrupted after its @steps-th instruction; 0 if it has fewer; -1 if processes
- * cannot be traced here. */
+/* Return: 1 if the draw was interrupted after its @steps-th instruction; 0 if it has fewer; -1 if processes cannot be
+ * traced here. */
 static int interrupt_after(unsigned int steps, bool moves)
 {
 	int status, found = 0;
@@ -234,8 +234,8 @@ static void threads_draw_each_ticket_once(void)
 	result(ok, __func__, what);
 }
 
-/* Alone on a CPU: every fifth allocation gets a tag, starting with the first. Small ones always get one,
- * and take no ticket. */
+/* Alone on a CPU: every fifth allocation gets a tag, starting with the first. Small ones always get one, and take no
+ * ticket. */
 static void one_after_the_other(void)
 {
 	const unsigned long before = kasan_sample_tickets(0);

@@ -220,10 +220,8 @@ static void many_traces(void)
 
 	kasan_depot_stats(&before);
 	for (unsigned int n = 0; n < MANY; n++) {
-		/*
-		 * Memory is short when both tables would grow: when the number of traces gets beyond 2,048 or
-		 * 8,192. For the traces there is some left.
-		 */
+		/* Memory is short when both tables would grow: when the number of traces gets beyond 2,048 or 8,192.
+		 * For the traces there is some left. */
 		kasan_depot_stats(&after);
 		kasan_posix_hooks.alloc =
 			(after.traces >= 2040 && after.traces < 2070) ||
@@ -331,7 +329,5 @@ static void off_and_collect(void)
 	CHECK_EQ(ask(IP, &found), handles[0]);
 }
 
-UNIT_MAIN(UNIT_CASE(every_depth), UNIT_CASE(zero_ends_it), UNIT_CASE(skipped_entries),
-	  UNIT_CASE(no_shadow_stack), UNIT_CASE(no_wrong_hit), UNIT_CASE(shuffled_table),
-	  UNIT_CASE(many_traces), UNIT_CASE(no_lock_for_known_stacks), UNIT_CASE(threads_agree),
-	  UNIT_CASE(off_and_collect))
+UNIT_MAIN(every_depth, zero_ends_it, skipped_entries, no_shadow_stack, no_wrong_hit, shuffled_table,
+	  many_traces, no_lock_for_known_stacks, threads_agree, off_and_collect)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_slab.c - hooks of slab allocators: layout, sizes, double and invalid frees, and reports that are
- * whole even if the objects' metadata is overwritten.
- */
+/* test_slab.c - hooks of slab allocators: layout, sizes, double and invalid frees, and reports that are whole even if
+ * the objects' metadata is overwritten. */
 #include <string.h>
 #include <unistd.h>
 
@@ -189,8 +187,8 @@ static void zero_sized_objects(void)
 	EXPECT_REPORT("double-free", fake_slab_free(slab, p));
 }
 
-/* Readers may look at a freed object of such a cache. So it is neither poisoned nor delayed, but a double
- * free is still found. */
+/* Readers may look at a freed object of such a cache. So it is neither poisoned nor delayed, but a double free is still
+ * found. */
 static void typesafe_by_rcu(void)
 {
 	struct fake_slab *slab = fake_slab_create("rcu", 64, 8, KASAN_CACHE_NO_QUARANTINE, 2);
@@ -349,8 +347,8 @@ static void random_bytes_over_metadata(void)
 		REQUIRE(p);
 		if (freed)
 			fake_slab_free(slab, p);
-		/* Overwrite any part of the slot; but leave the bytes of a live object alone, because they
-		 * belong to the user. */
+		/* Overwrite any part of the slot; but leave the bytes of a live object alone, because they belong to
+		 * the user. */
 		from = p + (freed ? unit_below(slab->slot_size)
 				  : object_size + unit_below(slab->slot_size - object_size));
 		n = 1 + unit_below((uint64_t)(p + slab->slot_size - from));
@@ -417,9 +415,7 @@ static void corrupt_stack_handle(void)
 	CHECK(unit_find(0, "The buggy address belongs to the object at ") > 0);
 }
 
-UNIT_MAIN(UNIT_CASE(layout), UNIT_CASE(exactly_the_asked_bytes), UNIT_CASE(realloc_in_place),
-	  UNIT_CASE(constructors_may_enter), UNIT_CASE(double_free), UNIT_CASE(poisoned_objects),
-	  UNIT_CASE(invalid_free), UNIT_CASE(zero_sized_objects), UNIT_CASE(typesafe_by_rcu),
-	  UNIT_CASE(location_lines), UNIT_CASE(aux_stacks), UNIT_CASE(last_two_aux_stacks),
-	  UNIT_CASE(random_bytes_over_metadata), UNIT_CASE(corrupt_size_is_not_printed),
-	  UNIT_CASE(corrupt_stack_handle))
+UNIT_MAIN(layout, exactly_the_asked_bytes, realloc_in_place, constructors_may_enter, double_free,
+	  poisoned_objects, invalid_free, zero_sized_objects, typesafe_by_rcu, location_lines,
+	  aux_stacks, last_two_aux_stacks, random_bytes_over_metadata, corrupt_size_is_not_printed,
+	  corrupt_stack_handle)

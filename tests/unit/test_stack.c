@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_stack.c - the lines of a report about a stack address. Frames are laid out by hand, with the
- * descriptions that Clang and GCC write, and with garbage.
- */
+/* test_stack.c - the lines of a report about a stack address. Frames are laid out by hand, with the descriptions that
+ * Clang and GCC write, and with garbage. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -240,8 +238,6 @@ static void beyond_the_frame(void)
 	kasan_unpoison_stack(&s, &s + 1);
 }
 
-UNIT_MAIN(UNIT_CASE(clang_description), UNIT_CASE(gcc_description), UNIT_CASE(names_with_blanks),
-	  UNIT_CASE(descriptions_that_are_garbage), UNIT_CASE(no_frame_below),
-	  UNIT_CASE(stack_of_another_task), UNIT_CASE(use_after_scope),
-	  UNIT_CASE(unpoison_after_a_jump), UNIT_CASE(first_bad_byte_of_a_long_access),
-	  UNIT_CASE(beyond_the_frame))
+UNIT_MAIN(clang_description, gcc_description, names_with_blanks, descriptions_that_are_garbage,
+	  no_frame_below, stack_of_another_task, use_after_scope, unpoison_after_a_jump,
+	  first_bad_byte_of_a_long_access, beyond_the_frame)

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_tagged_globals.c - globals in the software tag-based mode: descriptors as Clang writes them, memory tags,
- * short granules, the registry, and reports.
- */
+/* test_tagged_globals.c - globals in the software tag-based mode: descriptors as Clang writes them, memory tags, short
+ * granules, the registry, and reports. */
 #include <string.h>
 
 #include "unit.h"
@@ -123,4 +121,4 @@ static void reports(void)
 	kasan_unload_globals(image, 8192);
 }
 
-UNIT_MAIN(UNIT_CASE(tags_of_memory), UNIT_CASE(not_prepared), UNIT_CASE(reports))
+UNIT_MAIN(tags_of_memory, not_prepared, reports)

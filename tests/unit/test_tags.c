@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_tags.c - the software tag-based mode over plain shadow: memory tags, policy, short granules, the
- * pointers that hooks return, the ABI's checks, and reports that infer the bug.
+ * test_tags.c - the software tag-based mode over plain shadow: memory tags, policy, short granules, the pointers that
+ * hooks return, the ABI's checks, and reports that infer the bug.
  *
- * The host's CPU does not ignore the top byte of an address, so pointers with a tag are never dereferenced.
- * The tests call the checks as compiled code would.
+ * The host's CPU does not ignore the top byte of an address, so pointers with a tag are never dereferenced. The tests
+ * call the checks as compiled code would.
  */
 #include <string.h>
 
@@ -450,8 +450,7 @@ static void reused_object(void)
 	give(now);
 }
 
-/* A live object and a former owner of the free slot behind it have the same tag: the report names the later
- * owner. */
+/* A live object and a former owner of the free slot behind it have the same tag: the report names the later owner. */
 static void same_tag_on_both_sides(void)
 {
 	char *live, *gone;
@@ -599,12 +598,8 @@ static void frames_without_epilogues(void)
 	CHECK_EQ(tagged((char *)((uintptr_t)local & ~(uintptr_t)15) - 8192), 0);
 }
 
-UNIT_MAIN(UNIT_CASE(fill_writes_its_granules), UNIT_CASE(pointers), UNIT_CASE(neighbours_differ),
-	  UNIT_CASE(reuse_changes_the_tag), UNIT_CASE(pages_differ),
-	  UNIT_CASE(constructed_objects_keep_theirs), UNIT_CASE(short_granules),
-	  UNIT_CASE(poisoned_objects), UNIT_CASE(poisoned_pages),
-	  UNIT_CASE(overwritten_short_granule), UNIT_CASE(realloc_in_place),
-	  UNIT_CASE(fixed_size_checks), UNIT_CASE(other_checks), UNIT_CASE(report_text),
-	  UNIT_CASE(invalid_access), UNIT_CASE(reused_object), UNIT_CASE(same_tag_on_both_sides),
-	  UNIT_CASE(owners_since_the_bug), UNIT_CASE(former_owner_of_free_pages),
-	  UNIT_CASE(frames_without_epilogues))
+UNIT_MAIN(fill_writes_its_granules, pointers, neighbours_differ, reuse_changes_the_tag,
+	  pages_differ, constructed_objects_keep_theirs, short_granules, poisoned_objects,
+	  poisoned_pages, overwritten_short_granule, realloc_in_place, fixed_size_checks,
+	  other_checks, report_text, invalid_access, reused_object, same_tag_on_both_sides,
+	  owners_since_the_bug, former_owner_of_free_pages, frames_without_epilogues)

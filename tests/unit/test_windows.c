@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * test_windows.c - the windowed layout: windows are added, or refused with a message that names the wrong
- * numbers. Every window is checked, and everything outside is accessible.
- */
+/* test_windows.c - the windowed layout: windows are added, or refused with a message that names the wrong numbers.
+ * Every window is checked, and everything outside is accessible. */
 #include <pthread.h>
 #include <string.h>
 
@@ -330,9 +328,7 @@ static void no_more_than_the_table_holds(void)
 		      __asan_load4_noabort((uintptr_t)more + (added - 1) * 8192));
 }
 
-UNIT_MAIN(UNIT_CASE(without_windows), UNIT_CASE(windows_that_are_wrong), UNIT_CASE(first_window),
-	  UNIT_CASE(windows_that_overlap), UNIT_CASE(second_window), UNIT_CASE(edges),
-	  UNIT_CASE(outside_is_accessible), UNIT_CASE(report_at_an_edge),
-	  UNIT_CASE(stack_hooks_in_every_window), UNIT_CASE(noreturn_in_the_second_window),
-	  UNIT_CASE(stacks_at_another_mapping), UNIT_CASE(a_window_after_the_start),
-	  UNIT_CASE(no_more_than_the_table_holds))
+UNIT_MAIN(without_windows, windows_that_are_wrong, first_window, windows_that_overlap,
+	  second_window, edges, outside_is_accessible, report_at_an_edge,
+	  stack_hooks_in_every_window, noreturn_in_the_second_window, stacks_at_another_mapping,
+	  a_window_after_the_start, no_more_than_the_table_holds)

@@ -251,10 +251,8 @@ static bool wanted(const char *name, int argc, char **argv)
 	return argc <= 1;
 }
 
-/*
- * Every report asks for each page of the stack if it can be read. The main thread has 8 MiB; that would
- * take longer than everything else in a test.
- */
+/* Every report asks for each page of the stack if it can be read. The main thread has 8 MiB; that would take longer
+ * than everything else in a test. */
 static void small_stack(void)
 {
 	struct rlimit limit;

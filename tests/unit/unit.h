@@ -2,8 +2,8 @@
 /*
  * unit.h - the harness of the host unit tests: cases, checks, and captured reports.
  *
- * A test program is a list of cases. It prints TAP version 13, and its exit status is 0 if all cases
- * passed. Name cases as arguments to run only those. Nothing here is instrumented.
+ * A test program is a list of cases. It prints TAP version 13, and its exit status is 0 if all cases passed. Name cases
+ * as arguments to run only those. Nothing here is instrumented.
  */
 #ifndef UNIT_H
 #define UNIT_H
@@ -20,14 +20,23 @@ struct unit_case {
 	const char *name;
 	void (*run)(void);
 };
-#define UNIT_CASE(fn) {#fn, fn}
 
-/** UNIT_MAIN() - define main() for the cases given as UNIT_CASE()s. */
-#define UNIT_MAIN(...)                                                                \
-	int main(int argc, char **argv)                                               \
-	{                                                                             \
-		static const struct unit_case cases[] = {__VA_ARGS__};                \
-		return unit_run(cases, sizeof(cases) / sizeof(cases[0]), argc, argv); \
+/* UNIT_CASES(a, b, ...) is {"a", a}, {"b", b}, ... The preprocessor calls no macro inside of itself, but looks again at
+ * what it has left: each UNIT_AGAIN() does so four times more. */
+#define UNIT_CASES(fn, ...) {#fn, fn}, __VA_OPT__(UNIT_MORE UNIT_PARENTHESES(__VA_ARGS__))
+#define UNIT_MORE()	    UNIT_CASES
+#define UNIT_PARENTHESES    ()
+#define UNIT_AGAIN(...)	    UNIT_AGAIN2(UNIT_AGAIN2(UNIT_AGAIN2(UNIT_AGAIN2(__VA_ARGS__))))
+#define UNIT_AGAIN2(...)    UNIT_AGAIN3(UNIT_AGAIN3(UNIT_AGAIN3(UNIT_AGAIN3(__VA_ARGS__))))
+#define UNIT_AGAIN3(...)    UNIT_AGAIN4(UNIT_AGAIN4(__VA_ARGS__))
+#define UNIT_AGAIN4(...)    __VA_ARGS__
+
+/** UNIT_MAIN() - define main() for these functions, as cases. */
+#define UNIT_MAIN(...)                                                                         \
+	int main(int argc, char **argv)                                                        \
+	{                                                                                      \
+		static const struct unit_case cases[] = {UNIT_AGAIN(UNIT_CASES(__VA_ARGS__))}; \
+		return unit_run(cases, sizeof(cases) / sizeof(cases[0]), argc, argv);          \
 	}
 
 int unit_run(const struct unit_case *cases, size_t count, int argc, char **argv);
@@ -111,16 +120,15 @@ const char *unit_panic_text(void);
 
 /* --- Memory and numbers ----------------------------------------------------------------------- */
 
-/** unit_arena() - Return: @size bytes of zeroed pages with accessible shadow; ends the program on failure.
- *  It is never freed. */
+/** unit_arena() - Return: @size bytes of zeroed pages with accessible shadow; ends the program on failure. It is never
+ *  freed. */
 void *unit_arena(size_t size);
 
-/** unit_watched() - Return: the first @size bytes, at most 1 MiB, of one arena that has shadow in every
- *  layout. All of them are accessible. Every call returns the same memory. */
+/** unit_watched() - Return: the first @size bytes, at most 1 MiB, of one arena that has shadow in every layout. All of
+ *  them are accessible. Every call returns the same memory. */
 void *unit_watched(size_t size);
 
-/** unit_poison_below() - Return: how many granules are poisoned in the @bytes of unused stack below the
- *  caller. */
+/** unit_poison_below() - Return: how many granules are poisoned in the @bytes of unused stack below the caller. */
 size_t unit_poison_below(size_t bytes);
 
 /** unit_random() - Return: the next number of a fixed sequence. unit_below() - Return: the same, in [0, @n). */

@@ -1,72 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * arm/unwind.h - frame records of 32-bit Arm, where the compilers differ.
+ * arm/unwind.h - frame records of 32-bit Arm, where compilers differ.
  *
- * Clang points the frame pointer (r11, or r7 in Thumb code) to the pair {caller's fp, lr}. GCC in
- * Arm state points r11 to the saved lr, with the caller's r11 one word below it. GCC in Thumb state
- * keeps no chain that can be followed: there the tables in .ARM.exidx say how to unwind (track/exidx.c), and the
- * functions for frame records find none. Build the runtime with the compiler that builds the system: it assumes the
- * frames of its own compiler.
+ * Clang points the frame pointer (r11, or r7 in Thumb code) to the pair {caller's fp, lr}. GCC in Arm state points r11
+ * to the saved lr, with the caller's r11 one word below it. GCC in Thumb state keeps no chain that can be followed:
+ * there the tables in .ARM.exidx say how to unwind (track/exidx.c). Build the runtime with the compiler that builds the
+ * system, because it assumes the frames of its own compiler.
  */
 #ifndef KASAN_ARM_UNWIND_H
 #define KASAN_ARM_UNWIND_H
 
-#define KASAN_FRAME_ALIGN 4
-
 #ifdef __clang__
-#define KASAN_FRAME_RECORD_LOW	0
-#define KASAN_FRAME_RECORD_HIGH 8
-
-static inline uintptr_t kasan_arch_frame_prev(uintptr_t fp)
-{
-	return ((const uintptr_t *)fp)[0];
-}
-
-static inline uintptr_t kasan_arch_frame_raw_ra(uintptr_t fp)
-{
-	return ((const uintptr_t *)fp)[1];
-}
+#define KASAN_FRAME_RECORD 0
 #elif defined(__thumb__)
-#define KASAN_ARCH_UNWINDS	1
-#define KASAN_FRAME_RECORD_LOW	0
-#define KASAN_FRAME_RECORD_HIGH 4
+#define KASAN_ARCH_UNWINDS 1
 
-static inline uintptr_t kasan_arch_frame_prev(uintptr_t fp)
-{
-	(void)fp;
-	return 0;
-}
-
-static inline uintptr_t kasan_arch_frame_raw_ra(uintptr_t fp)
-{
-	(void)fp;
-	return 0;
-}
-
-/* The registers of the function that this is inlined into; @regs: struct kasan_regs *. */
+/* Fills @regs, a struct kasan_regs *, with the registers of the function that this is inlined into. */
 #define kasan_arch_here(regs)                                                       \
 	__asm__ volatile("mov %0, pc\n\tmov %1, sp\n\tmov %2, r7\n\tmov %3, r11"    \
 			 : "=&l"((regs)->pc), "=&l"((regs)->sp), "=&l"((regs)->fp), \
 			   "=&l"((regs)->r11))
 #else
-#define KASAN_FRAME_RECORD_LOW	(-4)
-#define KASAN_FRAME_RECORD_HIGH 4
-
-static inline uintptr_t kasan_arch_frame_prev(uintptr_t fp)
-{
-	return ((const uintptr_t *)fp)[-1];
-}
-
-static inline uintptr_t kasan_arch_frame_raw_ra(uintptr_t fp)
-{
-	return ((const uintptr_t *)fp)[0];
-}
+#define KASAN_FRAME_RECORD (-1)
 #endif
 
 #if __ARM_ARCH_PROFILE == 'M'
 #define KASAN_ARCH_CHECKS_RA 1
 
-/* A return address in Thumb code is odd, and behind a call: BL, or BLX with a register. @pc: that may be read as code. */
+/* A return address in Thumb code is odd and follows a call: BL, or BLX with a register. @pc: may be read as code. */
 static inline bool kasan_arch_is_return(uintptr_t pc)
 {
 	const uint16_t *const after = (const uint16_t *)(pc & ~(uintptr_t)1);
@@ -87,10 +48,8 @@ static inline void kasan_arch_relax(void)
 #endif
 }
 
-/*
- * Armv8-M compares the stack pointer with a limit, which belongs to the stack that is left. Return: the old limit.
- * Without privileges, and on processors without limits, it does nothing.
- */
+/* Armv8-M compares the stack pointer with a limit, which belongs to the stack that is left. Return: the old limit. Does
+ * nothing without privileges, or on processors without limits. */
 static inline uintptr_t kasan_arm_limit(uintptr_t limit)
 {
 	uintptr_t old = 0;

@@ -2,9 +2,9 @@
 /*
  * mte.h - the instructions of arm64's Memory Tagging Extension, as inline functions.
  *
- * No other file contains them. Each one tells the assembler about the extension, so the surrounding code
- * needs no -march option and runs on CPUs without the extension, as long as it calls none of these there.
- * Pointers carry the tag that is to be stored in bits 59:56.
+ * No other file contains them. Each tells the assembler about the extension, so the surrounding code needs no -march
+ * option and runs on CPUs without the extension as long as it does not call these. Pointers have the tag to be stored
+ * in bits 59:56.
  */
 #ifndef KASAN_ARCH_ARM64_MTE_H
 #define KASAN_ARCH_ARM64_MTE_H
@@ -15,7 +15,7 @@
 
 #define KASAN_MTE ".arch armv8.5-a+memtag\n\t"
 
-/* Tag one granule, or two, at @addr. Return: the address behind. */
+/* Tag one granule or two at @addr. Return: the address after them. */
 static inline uintptr_t kasan_mte_stg(uintptr_t addr)
 {
 	__asm__ __volatile__(KASAN_MTE "stg %0, [%0], #16" : "+r"(addr)::"memory");
@@ -34,7 +34,7 @@ static inline void kasan_mte_stg_as(uintptr_t addr, uintptr_t source)
 	__asm__ __volatile__(KASAN_MTE "stg %1, [%0]" ::"r"(addr), "r"(source) : "memory");
 }
 
-/* As the first two, and clear the memory. */
+/* The same, and clear the memory. */
 static inline uintptr_t kasan_mte_stzg(uintptr_t addr)
 {
 	__asm__ __volatile__(KASAN_MTE "stzg %0, [%0], #16" : "+r"(addr)::"memory");
@@ -47,13 +47,13 @@ static inline uintptr_t kasan_mte_stz2g(uintptr_t addr)
 	return addr;
 }
 
-/* A block of kasan_mte_multiple_size() bytes. @tags: the tag in each of 16 nibbles; @addr has no tag. */
+/* Tag a block of kasan_mte_multiple_size() bytes. @tags: the tag in each of 16 nibbles; @addr has no tag. */
 static inline void kasan_mte_stgm(uintptr_t addr, uint64_t tags)
 {
 	__asm__ __volatile__(KASAN_MTE "stgm %0, [%1]" ::"r"(tags), "r"(addr) : "memory");
 }
 
-/* A block of kasan_mte_zero_size() bytes: tags; tags and clears. */
+/* Tag a block of kasan_mte_zero_size() bytes; the second also clears it. */
 static inline void kasan_mte_dc_gva(uintptr_t addr)
 {
 	__asm__ __volatile__(KASAN_MTE "dc gva, %0" ::"r"(addr) : "memory");
@@ -72,24 +72,22 @@ static inline uintptr_t kasan_mte_ldg(uintptr_t addr)
 }
 
 /**
- * kasan_mte_irg() - a random tag
+ * kasan_mte_irg() - Return: @addr with a random tag in bits 59:56; with tag 0 if all are forbidden
  * @addr: any address. @exclude: bit N of the lower 16 forbids tag N; GCR_EL1 forbids more of them.
  *
- * One instruction, with the CPU's own randomness as kasan_seed_hw_tags() set it up. Needs no lock: the state is
- * the CPU's, and an interrupt may come before or after it.
- *
- * Return: @addr with a tag that neither forbids in bits 59:56; with tag 0 if all are forbidden.
+ * One instruction, with the CPU's randomness as kasan_seed_hw_tags() set it up. Needs no lock: the state belongs to the
+ * CPU, and an interrupt may come before or after it.
  */
 static inline uintptr_t kasan_mte_irg(uintptr_t addr, uint64_t exclude)
 {
 	uintptr_t tagged;
 
-	/* Volatile: two calls give two tags. */
+	/* Volatile, because two calls give two tags. */
 	__asm__ __volatile__(KASAN_MTE "irg %0, %1, %2" : "=r"(tagged) : "r"(addr), "r"(exclude));
 	return tagged;
 }
 
-/** kasan_mte_gmi() - Return: the mask @exclude, which now also forbids the tag of @addr. */
+/** kasan_mte_gmi() - Return: the mask @exclude with the tag of @addr forbidden too. */
 static inline uint64_t kasan_mte_gmi(uintptr_t addr, uint64_t exclude)
 {
 	uint64_t mask;
@@ -98,17 +96,15 @@ static inline uint64_t kasan_mte_gmi(uintptr_t addr, uint64_t exclude)
 	return mask;
 }
 
-/*
- * GCR_EL1 and RGSR_EL1, as encodings: assemblers know the names only with the extension. RRND: irg takes the
- * CPU's own source of randomness. A CPU without one may go on with the sequence that starts at RGSR_EL1.SEED,
- * which must not be 0 then.
- */
+/* Encodings of GCR_EL1 and RGSR_EL1, whose names assemblers know only with the extension. RRND: irg uses the CPU's own
+ * source of randomness. A CPU without one may continue the sequence that starts at RGSR_EL1.SEED, which must not be 0
+ * then. */
 #define KASAN_MTE_GCR	    "S3_0_C1_C0_6"
 #define KASAN_MTE_RGSR	    "S3_0_C1_C0_5"
 #define KASAN_MTE_GCR_RRND  (1UL << 16)
 #define KASAN_MTE_RGSR_SEED 8
 
-/** kasan_mte_set_random() - how this CPU makes tags from now on. @exclude: those that irg never gives. @seed: not 0. */
+/** kasan_mte_set_random() - how this CPU makes tags from now on. @exclude: tags that irg never gives. @seed: not 0. */
 static inline void kasan_mte_set_random(uint16_t exclude, uint16_t seed)
 {
 	__asm__ __volatile__("msr " KASAN_MTE_GCR ", %0\n\t"
@@ -136,8 +132,8 @@ static inline size_t kasan_mte_zero_size(void)
 	return dczid & 16 ? 0 : 4UL << (dczid & 15);
 }
 
-/* Return: is @addr mapped, so that ldg does not fault? Memory without tags has tag 0. Interrupts are off: handlers
- * use the register as well. */
+/* Return: is @addr mapped, so that ldg does not fault? Memory without tags has tag 0. Interrupts are off, because
+ * handlers use the register too. */
 static inline bool kasan_mte_is_mapped(uintptr_t addr)
 {
 	uint64_t par;
@@ -151,7 +147,7 @@ static inline bool kasan_mte_is_mapped(uintptr_t addr)
 	return !(par & 1);
 }
 
-/* Return: is @addr mapped as memory that has tags? Interrupts are off: handlers use the register as well. */
+/* Return: is @addr mapped as memory with tags? Interrupts are off, because handlers use the register too. */
 static inline bool kasan_mte_is_tagged(uintptr_t addr)
 {
 	uint64_t par;
@@ -166,8 +162,8 @@ static inline bool kasan_mte_is_tagged(uintptr_t addr)
 	return !(par & 1) && par >> 56 == 0xf0;
 }
 
-/** kasan_mte_async_fault() - Return: has a tag check of this CPU failed since the note was last cleared,
- *  one of those that are not reported at once? */
+/** kasan_mte_async_fault() - Return: has a tag check that is not reported at once failed on this CPU since the note was
+ *  cleared? */
 static inline bool kasan_mte_async_fault(void)
 {
 	uint64_t tfsr;

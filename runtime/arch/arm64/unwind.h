@@ -1,29 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * arm64/unwind.h - AArch64 frame records.
- *
- * The procedure call standard fixes the record: x29 points to the pair {caller's x29, x30}. Clang and GCC
- * agree on it, whatever else the frame holds.
- */
+/* arm64/unwind.h - AArch64 frame records. The procedure call standard fixes them, and Clang and GCC follow it, whatever
+ * else the frame holds: x29 points to the pair {caller's x29, x30}. */
 #ifndef KASAN_ARM64_UNWIND_H
 #define KASAN_ARM64_UNWIND_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#define KASAN_FRAME_RECORD_LOW	0
-#define KASAN_FRAME_RECORD_HIGH 16
-#define KASAN_FRAME_ALIGN	8
-
-static inline uintptr_t kasan_arch_frame_prev(uintptr_t fp)
-{
-	return ((const uintptr_t *)fp)[0];
-}
-
-static inline uintptr_t kasan_arch_frame_raw_ra(uintptr_t fp)
-{
-	return ((const uintptr_t *)fp)[1];
-}
+#define KASAN_FRAME_RECORD 0
 
 /* A saved x30 may be signed (-mbranch-protection=pac-ret). */
 #define KASAN_ARCH_SIGNS_RA 1
@@ -37,8 +21,8 @@ static inline uintptr_t kasan_arch_strip_ra(uintptr_t raw)
 	return ra;
 }
 
-/* Loads in pairs, and one branch for all: a compiler would branch after each word. Volatile, or GCC 12 leaves it out, because
- * nothing reads the outputs. */
+/* Loads in pairs, and one branch for all, where a compiler would branch after each word. Volatile, or GCC 12 would drop
+ * it, because nothing reads the outputs. */
 #define KASAN_ARCH_HAS_SAME_4
 #define KASAN_LOAD_2(offset_above, offset_words)               \
 	"ldp	%[b], %[a], [%[above], #" offset_above "]\n\t" \
@@ -65,14 +49,12 @@ static inline uintptr_t kasan_arch_strip_ra(uintptr_t raw)
 differ:                                                                                \
 	return false
 
-static inline __attribute__((always_inline)) bool kasan_arch_same_4(const uintptr_t *above,
-								    const uintptr_t *words)
+static kasan_always_inline bool kasan_arch_same_4(const uintptr_t *above, const uintptr_t *words)
 {
 	KASAN_SAME(KASAN_SAME_4);
 }
 
-static inline __attribute__((always_inline)) bool kasan_arch_same_8(const uintptr_t *above,
-								    const uintptr_t *words)
+static kasan_always_inline bool kasan_arch_same_8(const uintptr_t *above, const uintptr_t *words)
 {
 	KASAN_SAME(KASAN_SAME_8);
 }
@@ -82,8 +64,8 @@ static inline void kasan_arch_relax(void)
 	__asm__ volatile("yield" ::: "memory");
 }
 
-/* Not v8 to v15, of which @function preserves the lower halves: the compiler would save them, and a system may have no access to
- * them here. Their upper halves hold nothing across calls in code that calls functions otherwise. */
+/* Without v8 to v15, whose lower halves @function preserves: the compiler would save them, which a system may forbid
+ * here. Their upper halves hold nothing across calls. */
 #ifdef __ARM_FP
 #define KASAN_ARCH_FP_CLOBBERS                                                               \
 	, "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v16", "v17", "v18", "v19", "v20", \
@@ -100,8 +82,8 @@ static inline void kasan_arch_relax(void)
 #define KASAN_ARCH_SVE_CLOBBERS
 #endif
 
-/* The old stack pointer is kept in a register that @function must preserve, and so is x18: some systems reserve it, and then it
- * comes back as it was; in others it is any register, but a clobber of a reserved one is a warning. */
+/* The old stack pointer is kept in a register that @function must preserve. So is x18, which some systems reserve;
+ * elsewhere it is any register, but a clobber of a reserved one is a warning. */
 static inline void kasan_arch_call_on(uintptr_t top, void (*function)(void *), void *argument)
 {
 	register uintptr_t stack __asm__("x19") = top;

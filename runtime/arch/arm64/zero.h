@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * arm64/zero.h - clearing memory by cache lines.
- *
- * DC ZVA clears a block without reading it. The processor chooses the size, and a hypervisor may forbid the
- * instruction: DCZID_EL0 has both. It faults on device memory; where the MMU is on, shadow never is device
- * memory.
- */
+/* arm64/zero.h - clearing memory by cache lines: DC ZVA clears a block without reading it. DCZID_EL0 has the size,
+ * which the processor chooses, and whether a hypervisor forbids the instruction. It faults on device memory, which
+ * shadow never is while the MMU is on. */
 #ifndef KASAN_ARM64_ZERO_H
 #define KASAN_ARM64_ZERO_H
 

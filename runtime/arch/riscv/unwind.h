@@ -1,36 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * riscv/unwind.h - frame records of RISC-V with 32 and with 64 bits.
+ * riscv/unwind.h - frame records of RISC-V, 32 and 64 bits.
  *
- * s0 holds the value that sp had on entry; the record lies below it: one word below s0 the return address, two words
- * below it the caller's s0. Both compilers do so in every function that calls another, and only such functions are in
- * the middle of a trace.
+ * s0 holds the value that sp had on entry, and the record lies below it: the return address one word below, the
+ * caller's s0 two words below. Both compilers do so in every function that calls another, and only such functions are
+ * in the middle of a trace.
  */
 #ifndef KASAN_RISCV_UNWIND_H
 #define KASAN_RISCV_UNWIND_H
 
-#define KASAN_FRAME_RECORD_LOW	(-2 * (int)sizeof(uintptr_t))
-#define KASAN_FRAME_RECORD_HIGH 0
-#define KASAN_FRAME_ALIGN	sizeof(uintptr_t)
-
-static inline uintptr_t kasan_arch_frame_prev(uintptr_t fp)
-{
-	return ((const uintptr_t *)fp)[-2];
-}
-
-static inline uintptr_t kasan_arch_frame_raw_ra(uintptr_t fp)
-{
-	return ((const uintptr_t *)fp)[-1];
-}
+#define KASAN_FRAME_RECORD (-2)
 
 static inline void kasan_arch_relax(void)
 {
-	/* PAUSE (Zihintpause): a FENCE that orders nothing, so it is legal on processors without
-	 * it. */
+	/* PAUSE (Zihintpause) is a FENCE that orders nothing, so it is legal on processors without it. */
 	__asm__ volatile(".4byte 0x0100000f" ::: "memory");
 }
 
-/* Those that @function need not preserve. The compiler would save the others, and a system may have no access to them here. */
+/* Those that @function need not preserve. The compiler would save the others, which a system may forbid here. */
 #ifdef __riscv_flen
 #define KASAN_ARCH_FP_CLOBBERS                                                                  \
 	, "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "ft8", "ft9", "ft10", "ft11", \

@@ -1,31 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * x86_64/unwind.h - frame records of x86-64: "push %rbp; mov %rsp, %rbp" leaves the caller's %rbp
- * at the frame pointer and the return address right above it, with both compilers.
- */
+/* x86_64/unwind.h - frame records of x86-64: with both compilers, "push %rbp; mov %rsp, %rbp" leaves the caller's %rbp
+ * at the frame pointer and the return address right above it. */
 #ifndef KASAN_X86_64_UNWIND_H
 #define KASAN_X86_64_UNWIND_H
 
-#define KASAN_FRAME_RECORD_LOW	0
-#define KASAN_FRAME_RECORD_HIGH 16
-#define KASAN_FRAME_ALIGN	8
-
-static inline uintptr_t kasan_arch_frame_prev(uintptr_t fp)
-{
-	return ((const uintptr_t *)fp)[0];
-}
-
-static inline uintptr_t kasan_arch_frame_raw_ra(uintptr_t fp)
-{
-	return ((const uintptr_t *)fp)[1];
-}
+#define KASAN_FRAME_RECORD 0
 
 static inline void kasan_arch_relax(void)
 {
 	__asm__ volatile("pause" ::: "memory");
 }
 
-/* With AVX these names are the lower halves of registers that are clobbered whole. */
+/* With AVX these are the lower halves of registers that are clobbered whole. */
 #ifdef __SSE__
 #define KASAN_ARCH_FP_CLOBBERS                                                                     \
 	, "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", \

@@ -143,8 +143,8 @@ def test_inlined_callers():
     body = "\n{\n\tif (x)\n\t\treport(KASAN_CALLER_IP(), KASAN_CALLER_FP());\n}\n"
     assert len(style.inlined_callers({"a.c": "bool check(int x,\n\t   int y)" + body})) == 1
     for kept in (
-        "__attribute__((__noinline__)) bool",
-        "static inline __attribute__((always_inline)) bool",
+        "kasan_noinline bool",
+        "static kasan_always_inline bool",
         "KASAN_ABI void",
     ):
         assert style.inlined_callers({"a.c": f"{kept} check(int x)" + body}) == []

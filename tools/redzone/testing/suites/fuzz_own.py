@@ -41,7 +41,7 @@ class Target:
 
 
 MODULE = ("core", "elf_check", "loader", "lookup", "space")
-REPORT = ("capture", "classify", "describe", "describe_frame", "describe_stack", "print", "repeat", "report")
+REPORT = ("capture", "classify", "describe", "describe_stack", "hw_frame", "print", "repeat", "report")
 TARGETS = (
     Target("device-tree", "device_tree.c", _fuzz_seeds.device_tree, 384, ("kernel/drivers/fdt.c",)),
     Target("archive", "archive.c", _fuzz_seeds.files, 1024, ("kernel/lib/initrd.c",)),

@@ -100,7 +100,7 @@ _FUNCTION = re.compile(
     r"^(?P<head>[A-Za-z_][^;{}#=]*?\b(?P<name>\w+)\([^;{}]*\))\n\{\n(?P<body>.*?)^\}", re.M | re.S
 )
 _CALLER = re.compile(r"\bKASAN_CALLER_[IF]P\(\)")
-_KEPT = re.compile(r"__noinline__|always_inline|KASAN_ABI")
+_KEPT = re.compile(r"kasan_noinline|kasan_cold|kasan_always_inline|KASAN_ABI")
 
 
 def inlined_callers(texts):
@@ -109,7 +109,7 @@ def inlined_callers(texts):
     In an amalgamated or link-time optimised build they would get their caller's caller.
     """
     return [
-        f"{name}: {found['name']}() asks for its caller, and is neither __noinline__ nor always_inline"
+        f"{name}: {found['name']}() asks for its caller, and is not kasan_noinline or kasan_always_inline"
         for name, text in texts.items()
         for found in _FUNCTION.finditer(text)
         if _CALLER.search(found["body"]) and not _KEPT.search(found["head"])

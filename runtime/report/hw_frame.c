@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * describe_frame.c - bad accesses to stack variables that the compiler tags in hardware.
+ * hw_frame.c - bad accesses to stack variables that the compiler tags in hardware.
  *
- * Such frames have no description in memory, only tags: each variable has one of its own, and everything else on
- * a stack has the stack pointer's. So the tags tell a variable that is still there, which the pointer has left, from
- * one that is gone. The frame records tell the function. Its variables' names are in the debug information:
- * tools look them up by the distance to the frame record.
+ * Such frames have no description in memory, only tags: each variable has its own, and everything else on a stack has
+ * the stack pointer's. So tags tell a variable that still exists and that the pointer has left from one that is gone.
+ * Frame records give the function. The names of its variables are in the debug information, where tools look them up by
+ * the distance to the frame record.
  *
- * All this is found when the report is captured: later the stack is another.
+ * All this is found when the report is captured, because the stack changes later.
  */
 #include "captured.h"
 
@@ -16,15 +16,12 @@
 
 #ifdef KASAN_TAGGED_FRAMES
 
-/*
- * How far from the bad address its variable is looked for: in the same frame; in those below, where the same tag is more
- * likely to be a coincidence; and above a place that is in no frame, where a pointer to a dead variable is most
- * likely.
- */
+/* How far from the bad address its variable is searched for: in the same frame; in the frames below, where the same tag
+ * is more likely a coincidence; and above a place in no frame, where a pointer to a dead variable is most likely. */
 #define SEARCH_FRAME 4096UL
 #define SEARCH_NEAR  256UL
 #define SEARCH_ABOVE 64UL
-/* The report of a larger variable names the part nearby. */
+/* For a larger variable the report names the part nearby. */
 #define VARIABLE_MAX 32768UL
 
 static bool has_tag(uintptr_t addr, uint8_t tag)
@@ -34,7 +31,7 @@ static bool has_tag(uintptr_t addr, uint8_t tag)
 	return kasan_tags_read(addr, &state) && state == tag;
 }
 
-/* Find the memory nearest to @addr in [@low, @high), both granules, that has the pointer's tag. It may extend beyond. */
+/* Find the memory with the pointer's tag nearest to @addr in [@low, @high), both granules. It may extend further. */
 static void find_variable(struct kasan_tagged_frame *frame, uintptr_t addr, uintptr_t low,
 			  uintptr_t high, uint8_t tag)
 {
@@ -65,10 +62,10 @@ static void find_variable(struct kasan_tagged_frame *frame, uintptr_t addr, uint
 }
 
 /*
- * The entry of an exception has put a frame record on the stack that continues the interrupted chain, and it is the
- * uppermost thing there. So the interrupted stack pointer is behind that record.
+ * The entry of an exception has put a frame record on top of the stack that continues the interrupted chain, so the
+ * interrupted stack pointer is after that record.
  *
- * Return: an address that no live variable of the reported code lies below.
+ * Return: an address below which no live variable of the reported code lies.
  */
 static uintptr_t stack_pointer_of(const struct kasan_report *report,
 				  const struct kasan_bounds *bounds)
@@ -86,7 +83,8 @@ static uintptr_t stack_pointer_of(const struct kasan_report *report,
 	return (uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)KASAN_GRANULE_MASK;
 }
 
-/* Find the record of the frame that @addr lies in. @below: the end of the record below it, filled if there is one. */
+/* Find the record of the frame that @addr lies in. @below: filled with the end of the record below it, if there is
+ * one. */
 static void find_frame(const struct kasan_report *report, const struct kasan_bounds *bounds,
 		       uintptr_t addr, struct kasan_tagged_frame *frame, uintptr_t *below)
 {
@@ -131,8 +129,8 @@ void kasan_capture_frame(struct kasan_report *report)
 	low = addr > task->stack_start + SEARCH_NEAR ? addr - SEARCH_NEAR : task->stack_start;
 	high = task->stack_end - addr > SEARCH_ABOVE ? addr + SEARCH_ABOVE : task->stack_end;
 	if (frame->fp) {
-		/* All of the frame, unless it is very large; of others what is near, and below. An overrun comes from
-		 * there, but nobody reaches a variable by accident whose frame is above. */
+		/* All of the frame, unless it is very large. Of other frames only what is near and below: an overrun
+		 * comes from there, but a variable in a frame above is not reached by accident. */
 		if (below < low)
 			low = addr - below < SEARCH_FRAME ? below : addr - SEARCH_FRAME;
 		high = frame->fp - addr < SEARCH_FRAME ? frame->fp : addr + SEARCH_FRAME;
@@ -141,7 +139,8 @@ void kasan_capture_frame(struct kasan_report *report)
 		low = sp;
 	find_variable(frame, addr, low & ~(uintptr_t)KASAN_GRANULE_MASK,
 		      high & ~(uintptr_t)KASAN_GRANULE_MASK, tag);
-	/* What lies above a record is its function's as well, up to the next function's variables. The variable tells. */
+	/* Memory above a record also belongs to its function, up to the next function's variables, so the variable
+	 * decides. */
 	if (frame->high)
 		find_frame(report, &bounds, frame->low, frame, &below);
 	if (frame->fp)
