@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* board.h - a Cortex-M3 under QEMU (mps2-an385): what small.lds says of its memory, and its console. */
+/* board.h - a Cortex-M under QEMU (lm3s6965evb, microbit): what small.lds says of its memory, and its console. */
 #ifndef BOARD_H
 #define BOARD_H
 
@@ -18,8 +18,10 @@ void board_puts(const char *text);
 /** board_exit() - end QEMU with this exit status. */
 _Noreturn void board_exit(int status);
 
-/** board_ticks() - Return: units of 40 instructions under -icount shift=0, 24 bits, counting up. */
+/** board_ticks() - Return: the SysTick timer, 24 bits, counting up. board_instructions() - Return: how many instructions
+ *  @ticks are under -icount shift=0. */
 uint32_t board_ticks(void);
+uint32_t board_instructions(uint32_t ticks);
 
 /* heap.c. raw_: the allocator alone, as it is without KASAN. */
 void *raw_malloc(size_t size);

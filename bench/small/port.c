@@ -38,6 +38,24 @@ uint32_t board_ticks(void)
 	return 0xffffff - SYSTICK[2];
 }
 
+/* A loop of two instructions in each turn is the measure: boards clock the timer differently. */
+uint32_t board_instructions(uint32_t ticks)
+{
+	enum { TURNS = 200000 };
+	static uint32_t measure;
+	uint32_t turns = TURNS, start;
+
+	if (!measure) {
+		start = board_ticks();
+		__asm__ volatile(".syntax unified\n1:\tsubs	%0, %0, #1\n\tbne	1b"
+				 : "+l"(turns)
+				 :
+				 : "cc");
+		measure = (board_ticks() - start) & 0xffffff;
+	}
+	return (uint32_t)(((uint64_t)(ticks & 0xffffff) * 2 * TURNS + measure / 2) / measure);
+}
+
 /* --- Start --- */
 
 static void or_stop(const char *wrong)

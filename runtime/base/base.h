@@ -19,7 +19,7 @@
 #pragma clang diagnostic ignored "-Watomic-alignment"
 #endif
 
-/* The caller of a hook, where traces start. Use these only in functions that are __noinline__ or inlined into one that
+/* The caller of a hook, where traces start. Use these only in functions that are kasan_noinline or inlined into one that
  * is: link-time optimisation inlines across files. */
 #define KASAN_CALLER_IP() ((uintptr_t)__builtin_return_address(0))
 #if defined(__thumb__) && !defined(__clang__)

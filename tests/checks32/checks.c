@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * checks.c - every check of a 32-bit runtime against an oracle that asks byte by byte: one program for all layouts, which
- * boots on a Cortex-M3.
+ * checks.c - every check of a 32-bit runtime against an oracle that asks byte by byte: one program for all layouts,
+ * which boots on a Cortex-M3.
  *
  * Nothing is accessed: the pieces of memory are addresses alone. Only their shadow is real, and the layout says where
  * (test_checks32.py). Reports, and the memory functions that would follow a good check, are replaced by counters.
@@ -142,8 +142,8 @@ void *__memset(void *dst, int c, size_t n)
 #define GRANULES   24
 #define PIECE_SIZE (GRANULES * 8)
 
-/* A piece of memory whose every granule has a state: 0: accessible, 1 to 7: that many bytes, more: not at all. Other memory
- * with shadow is accessible; memory without shadow is what the layout says. */
+/* A piece of memory whose every granule has a state: 0: accessible, 1 to 7: that many bytes, more: not at all. Other
+ * memory with shadow is accessible; memory without shadow is what the layout says. */
 static uintptr_t piece;
 static uint8_t states[GRANULES];
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Small memory: images for a Cortex-M3 with 64 and 16 KiB of RAM find what small-memory.md says, and
-cost what bench/small.json says; ./redzone budget computes with that."""
+"""Small memory: images for parts with 64 and 16 KiB of RAM find what small-memory.md says, and cost what
+bench/small.json says; ./redzone budget computes with that."""
 
 import itertools
 import re
@@ -13,7 +13,7 @@ from redzone.elf.file import File
 from redzone.elf.symbols import FUNC, Functions, symbols
 from redzone.kit import size
 
-SMALLEST = {"full": 65536, "compact": 16384}
+SMALLEST = {"full": size.LARGE, "compact": size.SMALLEST}
 # {bug: (its first report, is the function in the allocation's trace, and in the free's)}.
 BUGS = {
     "heap_overflow": ("slab-out-of-bounds", True, False),
@@ -51,7 +51,7 @@ def test_known_traces_are_whole_ones(compiler):
     """Random chains of calls: a trace found in the table is what unwinding the whole stack gives."""
     tools(compiler)
     options = (("CONFIG_KASAN_DEPOT_SIZE", 16384),)
-    image = size.build(compiler, "full", "chains", 65536, options, ("POOL=20480", "STACK=14336"))
+    image = size.build(compiler, "full", "chains", size.LARGE, options, ("POOL=20480", "STACK=14336"))
     found = dict(re.findall(r"^chains (\w+) (\d+ \d+ \d+)$", size.boot(image), re.M))
     made, known, different = map(int, found["real"].split())
     assert made == 6000 and known > made / 4 and different == 0, found
@@ -62,11 +62,11 @@ def test_known_traces_are_whole_ones(compiler):
 @pytest.mark.parametrize("compiler", size.COMPILERS)
 def test_a_small_part_finds_its_bugs(compiler, layout):
     tools(compiler)
-    ram = SMALLEST[layout]
+    part = SMALLEST[layout]
     # Enough for each of the traces here.
     pool = ("POOL=3072", "QUARANTINE=512", "STACK=2304" if layout == "full" else "STACK=2048")
-    image = size.build(compiler, layout, "bugs", ram, (), pool)
-    text = size.boot(image)
+    image = size.build(compiler, layout, "bugs", part, (), pool)
+    text = size.boot(image, part)
     traced = functions(image)
     for name, (kind, allocated, freed) in BUGS.items():
         part = text.partition(f"bug {name}\n")[2].partition(f"end {name}\n")[0]
@@ -92,22 +92,25 @@ def test_the_compact_shadow_is_small():
     at = {symbol.name: symbol.value for symbol in symbols(File.open(image))}
     window = at["__kasan_window_end"] - at["__kasan_window_start"]
     assert at["__ram_end"] - at["__kasan_shadow_start"] >= window // 32
-    assert at["__ram_end"] - 0x20000000 == SMALLEST["compact"]
+    assert at["__ram_end"] - 0x20000000 == SMALLEST["compact"].ram
+    found = size.recorded("gcc")
+    assert found["compact_16k"]["heap"] > found["full_16k"]["heap"]
+    assert found["compact_16k"]["code"] < found["full_16k"]["code"]
 
 
 @pytest.mark.parametrize("compiler", size.COMPILERS)
 def test_recorded_figures_are_the_measured_ones(compiler):
     tools(compiler)
-    for layout, recorded in size.recorded(compiler).items():
-        measured = size.measure(compiler, layout)
+    for name, recorded in size.recorded(compiler).items():
+        measured = size.measure(compiler, name)
         assert measured.keys() == recorded.keys()
-        for name, value in recorded.items():
+        for key, value in recorded.items():
             # Other versions of a compiler differ a little. To record: ./redzone size --json bench/small.json
-            assert abs(measured[name] - value) <= max(value // 20, 16), (
-                f"{layout} {name}: {measured[name]}, {value}"
+            assert abs(measured[key] - value) <= max(value // 20, 16), (
+                f"{name} {key}: {measured[key]}, {value}"
             )
         assert measured["object"] <= 32
-        if (compiler, layout) == ("gcc", "full"):
+        if (compiler, name) == ("gcc", "full"):
             # Both goals in one image: see docs/port/small-memory.md.
             assert measured["code"] <= size.CODE_GOAL and measured["pair_traces"] <= 600
         assert measured["bss"] + measured["data"] - measured["tables"] <= 2048
@@ -118,7 +121,7 @@ def test_recorded_figures_are_the_measured_ones(compiler):
 @pytest.mark.parametrize("layout", size.LAYOUTS)
 def test_the_code_is_small(compiler, optimize, layout):
     tools(compiler)
-    image = size.build(compiler, layout, "bugs", 65536, (), (f"OPTIMIZE={optimize}",))
+    image = size.build(compiler, layout, "bugs", size.LARGE, (), (f"OPTIMIZE={optimize}",))
     found = size.sizes(image)
     assert found["code"] <= size.CODE_GOAL
     assert found["bss"] + found["data"] - found["tables"] <= 2048
@@ -132,7 +135,7 @@ def test_the_code_is_small(compiler, optimize, layout):
 
 def test_without_types_the_title_names_none():
     tools("gcc")
-    text = size.boot(size.build("gcc", "full", "bugs", 65536, (("CONFIG_KASAN_BUG_TYPES", 0),)))
+    text = size.boot(size.build("gcc", "full", "bugs", size.LARGE, (("CONFIG_KASAN_BUG_TYPES", 0),)))
     types = set(re.findall(r"BUG: KASAN: (\S+) in", text))
     assert types == {"invalid-access", "double-free", "invalid-free"}
     assert "13-byte region" in text and "Freed by task" in text

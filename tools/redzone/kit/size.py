@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """`./redzone size`: what the runtime takes of a microcontroller, measured; `./redzone budget`: what fits.
 
-size builds bench/small for a Cortex-M3 and boots it in QEMU. Sizes are read from the images, instructions are
-counted under -icount. budget computes with the figures that were recorded in bench/small.json; the suite
-porting measures them again.
+size builds bench/small for parts with 64 and 16 KiB of RAM, and boots it in QEMU's models of such boards.
+Sizes are read from the images, instructions are counted under -icount. budget computes with figures that were
+recorded in bench/small.json; the suite porting measures them again.
 """
 
 import json
@@ -26,8 +26,34 @@ SMALL = ROOT / "bench" / "small"
 RECORDED = ROOT / "bench" / "small.json"
 # Bytes of code of the full layout, by GCC's -Os and Clang's -Oz: 16.5 KiB.
 CODE_GOAL = 16896
-COMPILERS = {"clang": "clang-19 --target=thumbv7m-none-eabi", "gcc": "arm-none-eabi-gcc"}
+COMPILERS = {"clang": "clang-19 --target={}", "gcc": "arm-none-eabi-gcc"}
 LAYOUTS = ("full", "compact")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A microcontroller, as QEMU has it."""
+
+    machine: str
+    cpu: str
+    target: str  # for Clang
+    ram: int
+    variables: tuple = ()  # of bench/small/Makefile
+
+
+LARGE = Part("lm3s6965evb", "cortex-m3", "thumbv7m-none-eabi", 65536)
+SMALLEST = Part(
+    "microbit", "cortex-m0", "thumbv6m-none-eabi", 16384, ("POOL=3072", "QUARANTINE=512", "STACK=2048")
+)
+# {name in bench/small.json: (layout, part)}
+MEASURED = {
+    "full": ("full", LARGE),
+    "compact": ("compact", LARGE),
+    "full_16k": ("full", SMALLEST),
+    "compact_16k": ("compact", SMALLEST),
+}
+COSTS = ("pair_raw", "pair_no_traces", "pair_traces", "trace_bytes")
+COSTS += ("check_4", "check_4_edge", "check_64", "check_64_edge", "shadow", "heap")
 REDZONE = 16  # heap.c's default, behind each object
 # All that a board can do without.
 OPTIONS = {
@@ -62,13 +88,13 @@ def defines(changes=()):
     return " ".join(f"{name}={value}" for name, value in {**OPTIONS, **dict(changes)}.items())
 
 
-def build(compiler, layout, program, ram, changes=(), extra=()):
-    """Build an image of bench/small. Return its path."""
+def build(compiler, layout, program, part=LARGE, changes=(), extra=()):
+    """Build an image of bench/small for @part. Return its path."""
     # A folder for each set of options: make knows the files that an image is made from, not the options.
     words = [
         compiler,
         layout,
-        str(ram),
+        part.machine,
         *(f"{key.rpartition('_')[2].lower()}{value}" for key, value in changes),
     ]
     name = "-".join(words + [word.replace("=", "").lower() for word in extra])
@@ -83,19 +109,21 @@ def build(compiler, layout, program, ram, changes=(), extra=()):
         SMALL,
         f"PROGRAM={program}",
         f"LAYOUT={layout}",
-        f"CC={COMPILERS[compiler]}",
+        f"CC={COMPILERS[compiler].format(part.target)}",
+        f"CPU={part.cpu}",
         f"OUT={out}",
-        f"RAM={ram}",
+        f"RAM={part.ram}",
         f"DEFINES={defines(changes)}",
+        *part.variables,
         *extra,
     ]
     process.execute(command, out / "log")
     return out / f"{program}.elf"
 
 
-def boot(image):
-    """Boot @image and return what it printed. Raise Failure unless it ends with status 0."""
-    command = ["qemu-system-arm", "-M", "mps2-an385", "-nographic", "-icount", "shift=0,sleep=off"]
+def boot(image, part=LARGE):
+    """Boot @image on @part and return what it printed. Raise Failure unless it ends with status 0."""
+    command = ["qemu-system-arm", "-M", part.machine, "-nographic", "-icount", "shift=0,sleep=off"]
     command += ["-semihosting", "-kernel", str(image)]
     try:
         result = process.run(command, stderr=subprocess.STDOUT, timeout=TIMEOUT)
@@ -121,23 +149,23 @@ def sizes(image):
     }
 
 
-def measure(compiler, layout):
-    """Return the figures of one compiler and layout, as they are in bench/small.json."""
-    figures = sizes(build(compiler, layout, "bugs", 65536))
-    costs = dict(re.findall(r"^cost (\w+) (\d+)", boot(build(compiler, layout, "cost", 65536)), re.M))
+def measure(compiler, name):
+    """Return the figures of one compiler and one of MEASURED, as they are in bench/small.json."""
+    layout, part = MEASURED[name]
+    figures = sizes(build(compiler, layout, "bugs", part))
+    console = boot(build(compiler, layout, "cost", part), part)
+    costs = dict(re.findall(r"^cost (\w+) (\d+)", console, re.M))
     costs = {name: int(value) for name, value in costs.items()}
     # For an object of 40 bytes, which needs no rounding.
     figures["object"] = costs["room_40"] - costs["room_raw_40"] - REDZONE
-    for name in ("pair_raw", "pair_no_traces", "pair_traces", "trace_bytes"):
-        figures[name] = costs[name]
-    return figures
+    return figures | {name: costs[name] for name in COSTS}
 
 
 def parts(compiler):
     """Return {option: bytes that its part takes} of code and constants in the full layout."""
 
     def total(changes):
-        found = sizes(build(compiler, "full", "bugs", 65536, changes))
+        found = sizes(build(compiler, "full", "bugs", LARGE, changes))
         return found["code"] + found["constants"]
 
     small = total(())
@@ -146,7 +174,7 @@ def parts(compiler):
 
 def show(figures):
     """Print the figures of some compilers and layouts beside the goals."""
-    table = Table(title="The runtime on a Cortex-M3, -Os")
+    table = Table(title="The runtime on a Cortex-M3 with 64 KiB of RAM and on a Cortex-M0 with 16, -Os")
     table.add_column("")
     for key in figures:
         table.add_column(key, justify="right")
@@ -159,10 +187,14 @@ def show(figures):
         ("malloc+free without KASAN, instructions", lambda f: f["pair_raw"]),
         ("malloc+free, no traces", lambda f: f["pair_no_traces"]),
         ("malloc+free, traces of 8 frames (goal 600)", lambda f: f["pair_traces"]),
+        ("check of 4 bytes / beside a redzone", lambda f: f"{f['check_4']} / {f['check_4_edge']}"),
+        ("check of 64 bytes / beside a redzone", lambda f: f"{f['check_64']} / {f['check_64_edge']}"),
+        ("shadow, bytes", lambda f: f["shadow"]),
+        ("left for the heap, bytes", lambda f: f["heap"]),
     )
     for title, value in rows:
         table.add_row(title, *(str(value(figures[key])) for key in figures))
-    Console(width=120).print(table)
+    Console(width=160).print(table)
 
 
 # --- The budget ------------------------------------------------------------------------------------------
@@ -292,7 +324,7 @@ class Bytes(click.ParamType):
 
 
 def recorded(compiler):
-    """Return the recorded figures of @compiler: {layout: figures}."""
+    """Return the recorded figures of @compiler: {one of MEASURED: figures}."""
     return json.loads(RECORDED.read_text(encoding="utf-8"))[compiler]
 
 
@@ -306,7 +338,7 @@ def register(group):
     @YES
     @click.pass_context
     def size_verb(context, cc, with_parts, json_file, yes):
-        """Build and boot small systems for a Cortex-M3; print code, RAM, bytes of an object and instructions.
+        """Build and boot small systems; print code, RAM, bytes of an object and instructions.
 
         \b
         Examples:
@@ -318,8 +350,8 @@ def register(group):
         check_output("--json", json_file)
         tools = ["make", "qemu-arm64", "gcc-cortexm"] + ["clang-19", "lld"] * ("clang" in compilers)
         doctor.require(tools, "measure sizes", yes)
-        figures = {name: {layout: measure(name, layout) for layout in LAYOUTS} for name in compilers}
-        show({f"{name}, {layout}": found for name, both in figures.items() for layout, found in both.items()})
+        figures = {cc: {name: measure(cc, name) for name in MEASURED} for cc in compilers}
+        show({f"{cc}, {name}": found for cc, rows in figures.items() for name, found in rows.items()})
         if with_parts:
             figures["parts"] = parts("gcc")
             for name, value in figures["parts"].items():

@@ -18,10 +18,16 @@ from redzone.testing.suites import _calls, style
 
 TOOLS = ("cmake", "ninja")
 QUICK = "part"
-# One target of 64 and one of 32 bits, and each mode.
+# One target of 64 and one of 32 bits, each mode, and the compact shadow, which has a call up of its own.
 IN_QUICK = tuple(
     f"runtime-{name}"
-    for name in ("arm64-clang-full", "arm-gcc-windowed", "arm64-clang-sw_tags", "arm64-clang-hw_tags")
+    for name in (
+        "arm64-clang-full",
+        "arm-gcc-windowed",
+        "arm-clang-compact",
+        "arm64-clang-sw_tags",
+        "arm64-clang-hw_tags",
+    )
 )
 
 # Undefined symbols that the runtime may have: the port's functions, and those that a linker or compiler
