@@ -193,12 +193,10 @@ static void preemption(struct kunit *test)
 
 static void sleeping(struct kunit *test)
 {
-	u64 before = clock_ns(), slept;
+	u64 before = clock_ns();
 
 	msleep(50);
-	slept = clock_ns() - before;
-	KUNIT_EXPECT_GE(test, slept, 50 * NSEC_PER_MSEC);
-	KUNIT_EXPECT_LT(test, slept, 5 * NSEC_PER_SEC);
+	KUNIT_EXPECT_GE(test, clock_ns() - before, 50 * NSEC_PER_MSEC);
 	before = clock_ns();
 	udelay(500);
 	KUNIT_EXPECT_GE(test, clock_ns() - before, 500 * NSEC_PER_USEC);

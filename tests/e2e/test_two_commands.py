@@ -96,40 +96,53 @@ def test_scratch_keeps_what_is_in_use(monkeypatch, tmp_path):
     assert not one.exists() and not two.exists()
 
 
-def hold(folder, seconds, *words):
-    """Hold the lock of @folder in another process, which calls itself ./redzone @words. Return the process,
-    after it has the lock."""
+def hold(folder, *words):
+    """Start a process that holds the lock of @folder until let_go(), or for a minute."""
     script = textwrap.dedent("""
-        import sys, time
+        import select, sys
         from pathlib import Path
-        folder, seconds, sys.argv = Path(sys.argv[1]), float(sys.argv[2]), ["redzone", *sys.argv[3:]]
+        folder, sys.argv = Path(sys.argv[1]), ["redzone", *sys.argv[2:]]
         from redzone.core import base
         with base.locked(folder):
             print("locked", flush=True)
-            time.sleep(seconds)
+            select.select([sys.stdin], [], [], 60)
     """)
     process = subprocess.Popen(
-        [sys.executable, "-c", script, str(folder), str(seconds), *words],
-        stdout=subprocess.PIPE, text=True, env=dict(os.environ, PYTHONPATH=str(ROOT / "tools")),
-    )  # fmt: skip
+        [sys.executable, "-c", script, str(folder), *words],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ, PYTHONPATH=str(ROOT / "tools")),
+    )
     assert process.stdout.readline() == "locked\n"
     return process
 
 
-def test_who_waits_says_for_whom(capfd, tmp_path):
-    holder = hold(tmp_path / "made", 2.5, "test", "kunit")
-    with base.locked(tmp_path / "made"):
-        holder.wait()
-    said = capfd.readouterr().err
-    assert said == (
-        f"redzone: waiting for process {holder.pid} (./redzone test kunit), which uses {tmp_path}/made\n"
-    )
+def let_go(process):
+    process.stdin.close()
+    process.wait()
 
 
-def test_short_wait_is_silent(capfd, tmp_path):
-    holder = hold(tmp_path / "made", 0.3)
+def test_who_waits_says_for_whom(monkeypatch, tmp_path):
+    holder, said = hold(tmp_path / "made", "test", "kunit"), []
+
+    def say(text):
+        said.append(text)
+        let_go(holder)
+
+    monkeypatch.setattr(base, "say", say)
     with base.locked(tmp_path / "made"):
-        holder.wait()
+        assert holder.returncode == 0
+    assert said == [f"waiting for process {holder.pid} (./redzone test kunit), which uses {tmp_path}/made"]
+
+
+def test_short_wait_is_silent(capfd, monkeypatch, tmp_path):
+    holder = hold(tmp_path / "made")
+    # However long this host takes for it.
+    monkeypatch.setattr(base, "_PATIENCE", 1000.0)
+    monkeypatch.setattr(base.time, "sleep", lambda seconds: let_go(holder))
+    with base.locked(tmp_path / "made"):
+        assert holder.returncode == 0
     assert capfd.readouterr().err == ""
 
 
