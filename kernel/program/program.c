@@ -285,7 +285,11 @@ bool program_join_module(struct task *task, const char *name)
 	if (kthread_join_timeout(task, time_limit(), &status))
 		return true;
 	printk("module %s: no end after %u ms\n", name, time_limit_ms);
-	end_hang(task, NULL, &status);
+	/* One that waits is in a queue, and cannot be ended: see kthread_kill(). */
+	if (READ_ONCE(task->state) == TASK_RUNNING)
+		end_hang(task, NULL, &status);
+	else
+		put_task_struct(task);
 	return false;
 }
 

@@ -144,6 +144,18 @@ def test_hang_of_a_module(redzone, source, start, end):
     assert "module good: unloaded" in result.stdout
 
 
+def test_module_that_waits_for_ever(redzone, source):
+    text = MODULE.format(start="wait", end="nothing").replace(
+        "static int start",
+        "static DECLARE_COMPLETION(never);\n\nstatic int wait(void)\n{\n"
+        "\twait_for_completion(&never);\n\treturn work();\n}\n\nstatic int start",
+    )
+    text = "#include <kernel/completion.h>\n" + text
+    result = redzone("run", "--timeout", "1", "--module", source(text, "bad.c"))
+    assert result.returncode == 3, result.stdout + result.stderr
+    assert "redzone: no end after 1 s (--timeout)" in result.stderr.splitlines()
+
+
 def test_hang_among_many(redzone, source, tmp_path):
     source(LOOP, "loop.c")
     result = redzone("run", "--each", "--json", "all.json", "--timeout", "3", "loop.c", status=3)

@@ -56,8 +56,8 @@ static int locks_init(void)
 	rt_mutex_lock(&first);
 	wake_up_process(task);
 	wait_for_completion(&both);
-	/* Until it waits. */
-	msleep(100);
+	while (READ_ONCE(task->state) != TASK_UNINTERRUPTIBLE)
+		msleep(10);
 	rt_mutex_lock(&second);
 #endif
 	spin_lock(&lock_a);

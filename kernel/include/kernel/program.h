@@ -77,8 +77,8 @@ void program_no_memory(size_t size);
 void program_thread_died(void);
 
 /** program_join_module() - wait for @task, which starts or ends the module @name, as run_program() waits for a program. If it
- *  takes longer than program.timeout_ms=, print that and its trace, and end it. May sleep. Gives up the reference to @task.
- *  Return: true if it came to an end of its own; else it may go on if it holds a lock. */
+ *  takes longer than program.timeout_ms=, print that; if it runs, print its trace and end it. May sleep. Gives up the reference
+ *  to @task. Return: true if it came to an end of its own; else it may still be there. */
 bool program_join_module(struct task *task, const char *name);
 
 /** program_was_killed() - Return: true if the last run_program() ended because its thread was killed (an
