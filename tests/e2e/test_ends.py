@@ -120,7 +120,7 @@ def test_hang_says_where_it_was(redzone, source, text, place):
 
 
 def test_hang_where_instructions_are_the_time(redzone, source):
-    result = redzone("run", "--icount", "--timeout", "1", source(LOOP))
+    result = redzone("run", "--icount", "--timeout", "0.2", source(LOOP))
     assert result.returncode == 3, result.stdout + result.stderr
     assert "; the program was in work() at program.c:" in result.stderr
 
