@@ -13,7 +13,7 @@ import functools
 import re
 
 from redzone.decode import collect, lines, roles, signature
-from redzone.decode.model import Access, Frame, Report, Stack
+from redzone.decode.model import Access, Report, Stack
 
 RULE = b"=" * 60
 # A longer report is parsed as usual.
@@ -49,7 +49,7 @@ _FRAME = re.compile(
 _FIRST = 3 + 11
 _PLACE = re.compile(rb"\.[A-Za-z]\w{0,4}:\d")
 _MARK = re.compile(rb" ?(?:</?(?:TASK|IRQ|NMI|EOI|SOFTIRQ)>)?\s*")
-_BUILD = re.compile(rb"Comm: [^\n]*? ((?:[0-9a-f]{8}){4,5})(?=\s)")
+_BUILD = re.compile(rb"(?:[0-9a-f]{8}){4,5}")
 _PRINTK_TIME = re.compile(rb"\[ *(\d+\.\d+)\] ")
 # What a report that is kept does not hold of its lines.
 _NOT_KEPT = re.compile(rb"^\[ *\d+\.\d+\](?:\[ *[CT]\d+\])? |\s+$", re.M)
@@ -72,7 +72,7 @@ class Repeats:
         self._candidate = None
 
     def find(self, block, number, mode):
-        """Return (model.Bug, a model.Report with its type, mode and address, its time) of the report
+        """Return (model.Bug, a model.Report or Outline with its type, mode and address, its time) of the report
         in the bytes @block, which begins in line @number of the log, if it need only be counted; else None.
 
         mode: of the kernel, "" if not known yet. The Bug is None if there are too many of them.
@@ -138,8 +138,20 @@ class Repeats:
         return bug, report, report.time
 
 
+class Outline:
+    """What decides the signature of a report of KASAN, as in a model.Report, which takes longer to make."""
+
+    kind, title = "kasan", ""
+    stack, frames = Report.stack, Report.frames
+
+    def __init__(self, type_, where, time, access):
+        self.type, self.where, self.time, self.access = type_, where, time, access
+        self.mode = self.signature = ""
+        self.stacks = []
+
+
 def outline(block, key, build_ids=()):
-    """Return the model.Report of the bytes @block, whose _key() is @key, with what decides the signature.
+    """Return the Outline of the report in the bytes @block, whose _key() is @key.
 
     None: it has lines of a kind that only the parser knows, or names a build that is none of @build_ids.
     """
@@ -156,16 +168,14 @@ def outline(block, key, build_ids=()):
         if found is None or not found[0].text.startswith("BUG: "):
             return None
     kind = head["type"].decode()
-    build = _BUILD.search(block, by.end(), call.start())
-    if kind == "tag-mismatch" or (build is not None and build[1].decode() not in build_ids):
+    comm = block.find(b"Comm: ", by.end(), call.start())
+    words = block[comm : block.find(b"\n", comm)].split() if comm >= 0 else ()
+    builds = [word for word in words if len(word) in (32, 40) and _BUILD.fullmatch(word)]
+    if kind == "tag-mismatch" or any(one.decode() not in build_ids for one in builds):
         return None
     address = by["addr"] or head["addr"]
-    report = Report(
-        type=kind,
-        where=head["where"].decode(),
-        time=_time(block),
-        access=Access(by["access"].decode().lower(), None, int(address, 16) if address else None),
-    )
+    access = Access(by["access"].decode().lower(), None, int(address, 16) if address else None)
+    report = Outline(kind, head["where"].decode(), _time(block), access)
     for count in (_FIRST, len(key)):
         frames = [_frame(one) for one in key[3:count]]
         if not frames or None in frames:
@@ -177,16 +187,24 @@ def outline(block, key, build_ids=()):
     return report
 
 
+class _Row:
+    """What decides the signature of a model.Frame."""
+
+    __slots__ = ("name", "reliable", "role")
+
+    def __init__(self, name, reliable, role):
+        self.name, self.reliable, self.role = name, reliable, role
+
+
 @functools.lru_cache(8192)
 def _frame(line):
-    """Return the model.Frame of a line, with what decides the signature; None if it has another shape."""
+    """Return the _Row of a line, None if it has another shape."""
     match = _FRAME.fullmatch(line)
     if match is None:
         return None
     unsure, name, module = match.groups()
-    name, module = name.decode(), module.decode() if module else ""
-    role = roles.role(signature.plain(name), module)
-    return Frame(name, name, None, None, module, "", None, False, unsure is None, role)
+    name = name.decode()
+    return _Row(name, unsure is None, roles.find(signature.plain(name), module))
 
 
 def _time(block):

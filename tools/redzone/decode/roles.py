@@ -245,8 +245,7 @@ _ENTRY = re.compile(
 )
 
 
-@functools.lru_cache(8192)
-def role(name, module="", path=""):
+def find(name, module="", path=""):
     """Return the role of the function @name: "sanitizer", "allocator", "helper", "entry", or "" for ordinary code.
 
     @name: without what compilers append. @module: the kernel module that has it, "" if none. @path: of its source,
@@ -273,6 +272,10 @@ def role(name, module="", path=""):
     if start in _HELPERS and bare.startswith(_HELPERS[start]) and not _is_driver(path):
         return "helper"
     return ""
+
+
+# As find(), which remembers: most names come again.
+role = functools.lru_cache(8192)(find)
 
 
 def _is_driver(path):

@@ -215,7 +215,6 @@ class Scanner:
             if free:
                 behind = self._whole(data, at, end)
                 if behind:
-                    self._number += data.count(b"\n", at, behind)
                     at = behind
                     continue
             stop = data.find(b"\n", at, end)
@@ -241,12 +240,14 @@ class Scanner:
         if self._mode or len(self._modeless) >= MAX_PENDING:
             # Else it is parsed, for it may show the mode, and then all of the kernel's have it.
             found = self._repeats.find(block, self._number + 1, self._mode)
+        if found is None and not self._parsed(block):
+            return 0
+        self._number += block.count(b"\n")
         if found is None:
-            return behind if self._parsed(block) else 0
+            return behind
         bug, report, time = found
-        last_line = self._number + data.count(b"\n", at, behind)
-        self.collector.count_again(bug, report, time, last_line)
-        self._last = report.kind, report.access.address, last_line
+        self.collector.count_again(bug, report, time, self._number)
+        self._last = report.kind, report.access.address, self._number
         if self._ktap and len(self._pending) < MAX_PENDING:
             self._pending.append((None, bug))
         return behind
