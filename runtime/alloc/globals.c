@@ -85,7 +85,7 @@ void kasan_unregister_globals(struct kasan_global *globals, size_t n)
 		kasan_unpoison((const void *)globals[i].beg, globals[i].size_with_redzone);
 }
 
-/* The first chained array whose descriptors start inside [@start, @start + @size). */
+/* Return: the first chained array whose descriptors start inside [@start, @start + @size); NULL if there is none. */
 static struct kasan_global *find_array_in(uintptr_t start, size_t size)
 {
 	struct kasan_global *at = globals_head;

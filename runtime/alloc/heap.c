@@ -28,7 +28,7 @@
 #ifdef CONFIG_KASAN
 
 #define DEFAULT_REDZONE 16U
-/* What any type of C needs. */
+/* Enough for any type of C. */
 #define DEFAULT_ALIGN \
 	(2 * sizeof(void *) > KASAN_GRANULE_SIZE ? 2 * sizeof(void *) : KASAN_GRANULE_SIZE)
 #define RAW_ALIGN 8U /* of a raw chunk */
@@ -45,7 +45,8 @@ static inline struct kasan_lock *lock_of(struct kasan_heap *heap)
 	return kasan_lock_in(&heap->lock);
 }
 
-/* Each of malloc() and free() compares the stack by itself: on a small CPU the call costs as much as a frame. */
+/* malloc() and free() each inline the comparison of the stack, because on a small CPU a call costs as much as a
+ * frame. */
 static kasan_always_inline void set_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp)
 {
 	uint32_t stack;
@@ -88,7 +89,7 @@ void kasan_heap_add(struct kasan_heap *heap)
 
 	if (!heap->redzone)
 		heap->redzone = DEFAULT_REDZONE;
-	/* The track of the free lies in its last bytes. */
+	/* The last bytes of the redzone hold the track of the free. */
 	else if (heap->redzone < sizeof(struct kasan_track))
 		heap->redzone = sizeof(struct kasan_track);
 	heap->redzone = kasan_heap_round_up(heap->redzone);
@@ -250,7 +251,7 @@ static bool is_live(const struct kasan_heap *heap, const struct kasan_heap_heade
 static kasan_always_inline bool is_added(const struct kasan_heap *heap)
 {
 #ifdef KASAN_LOCK_PLAIN
-	/* One CPU sees its own stores in order. */
+	/* One CPU sees its own stores in their order. */
 	return __atomic_load_n(&heap->added, __ATOMIC_RELAXED);
 #else
 	return __atomic_load_n(&heap->added, __ATOMIC_ACQUIRE);
@@ -259,7 +260,7 @@ static kasan_always_inline bool is_added(const struct kasan_heap *heap)
 
 static kasan_always_inline bool is_early(const struct kasan_heap *heap, const void *ptr)
 {
-	/* Mostly there are none, or they lie below all others. */
+	/* Mostly there are no early chunks, or they lie below all others. */
 	return kasan_unlikely((uintptr_t)ptr < heap->early_end) &&
 	       (uintptr_t)ptr >= heap->early_start && ptr == kasan_reset_tag(ptr) &&
 	       !kasan_heap_holds((uintptr_t)ptr);

@@ -20,15 +20,15 @@
  * tags a step is one granule: 8 MiB of memory with owners. Later searches always have a few steps left. */
 #define SEARCH_STEPS (1U << 19)
 #define SEARCH_LEAST 128U
-/* Steps that a granule without an owner costs, where there may be a header. */
+/* The steps that a granule without an owner costs, because a header may lie there. */
 #define HEADER_STEPS 8U
-/* How many chunks a search passes over on the way: those of a heap that lies inside the chunk it looks for. */
+/* How many chunks a search may pass: those of a heap that lies inside the chunk it is looking for. */
 #define SEARCH_CHUNKS 1024U
 
-/* Small systems have no such objects, but little flash. */
+/* Small systems have no such large objects, and little flash. */
 #define WIDE_STEPS (UINTPTR_MAX > UINT32_MAX)
 
-/* Guarded by the lock of reports. */
+/* The report lock guards this. */
 static unsigned int report_steps;
 
 void kasan_heap_new_report(void)
@@ -45,7 +45,7 @@ static unsigned int *steps_of_report(void)
 
 /* --- Headers --- */
 
-/* Return: the heap with the number of @header that has had chunks there, NULL if there is none. */
+/* Return: the heap that has the number in @header and has had chunks there; NULL if there is none. */
 static struct kasan_heap *heap_of(const struct kasan_heap_header *header)
 {
 	struct kasan_heap *heap = __atomic_load_n(&kasan_heaps, __ATOMIC_ACQUIRE);
@@ -69,13 +69,13 @@ bool kasan_heap_place(const struct kasan_heap_header *header, struct kasan_heap_
 		return false;
 	place->heap = heap_of(header);
 	if (!place->heap ||
-	    /* A flipped bit says that there is a padding, where there may not even be memory. */
+	    /* A flipped bit may claim a padding where there is not even memory. */
 	    (header->state & KASAN_HEAP_PADDED &&
 	     !kasan_port_readable((const struct kasan_heap_padding *)header - 1,
 				  sizeof(struct kasan_heap_padding))) ||
 	    !kasan_heap_place_in(header, place))
 		return false;
-	/* Before the track is read: a size that a bug wrote leads anywhere. */
+	/* Test this before the track is read, because a size that a bug wrote may lead anywhere. */
 	if (place->span < header->size ||
 	    place->raw + place->span - place->heap->low > place->heap->high - place->heap->low ||
 	    (life == KASAN_HEAP_FREED &&
@@ -84,8 +84,8 @@ bool kasan_heap_place(const struct kasan_heap_header *header, struct kasan_heap_
 	return header->check == kasan_heap_seal(header, place->free_track);
 }
 
-/* The bounds of all heaps that may have a chunk at @addr. A search stays inside: beyond them there may be terabytes of
- * shadow that say "accessible" by default. Return: false if no heap has one. */
+/* Fills in the bounds of all heaps that may have a chunk at @addr. A search stays inside, because beyond them there may
+ * be terabytes of shadow that says "accessible" by default. Return: false if no heap may have one. */
 static bool find_bounds(uintptr_t addr, uintptr_t *low, uintptr_t *high)
 {
 	const struct kasan_heap *heap = __atomic_load_n(&kasan_heaps, __ATOMIC_ACQUIRE);
@@ -195,7 +195,7 @@ static size_t run_of(uintptr_t object, size_t max, uint8_t value, unsigned int *
 	return size;
 }
 
-/* Whole granules are all that is known. */
+/* Only whole granules are known. */
 static size_t rest_of(uintptr_t granule)
 {
 	(void)granule;
@@ -205,7 +205,7 @@ static size_t rest_of(uintptr_t granule)
 /* Where the next left redzone at or below @at ends, down to @limit; 0 if there is none within @steps, which is lowered. */
 static uintptr_t end_of_redzone_below(uintptr_t at, uintptr_t limit, unsigned int *steps)
 {
-	/* A step is a byte of shadow. */
+	/* One step for each byte of shadow. */
 	const uintptr_t reach = (uintptr_t)*steps << KASAN_WINDOW_SHIFT;
 	const uintptr_t from = at;
 
@@ -383,7 +383,7 @@ static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, unsigned int 
 /* --- By memory tags --- */
 
 /* Without tags all memory of a heap may be a header: trust the program. */
-static bool is_nobodys(uintptr_t granule)
+static bool has_no_owner(uintptr_t granule)
 {
 	uint8_t state;
 
@@ -398,12 +398,12 @@ bool kasan_heap_is_start(uintptr_t object)
 	uintptr_t low, high;
 
 	return !(object & KASAN_GRANULE_MASK) && find_bounds(object, &low, &high) &&
-	       object - low >= KASAN_HEAP_LEFT && is_nobodys(object - KASAN_GRANULE_SIZE) &&
-	       is_nobodys(object - KASAN_HEAP_LEFT);
+	       object - low >= KASAN_HEAP_LEFT && has_no_owner(object - KASAN_GRANULE_SIZE) &&
+	       has_no_owner(object - KASAN_HEAP_LEFT);
 }
 
-/* The header of the object at @start: its own, or one that an earlier object left there; NULL if there is none. @place:
- * filled. */
+/* Return: the header of the object at @start, its own or one that an earlier object left there; NULL if there is none.
+ * @place: filled. */
 static const struct kasan_heap_header *find_header(uintptr_t start, struct kasan_heap_place *place)
 {
 	const struct kasan_heap_header *header = kasan_heap_header_of((void *)start);
@@ -434,7 +434,7 @@ static bool lookup(uintptr_t addr, struct kasan_heap_chunk *chunk, unsigned int 
 	 * counts. */
 	for (at = granule + KASAN_HEAP_LEFT; at >= first && *steps;
 	     at -= KASAN_GRANULE_SIZE, --*steps) {
-		if (!is_nobodys(at - KASAN_GRANULE_SIZE))
+		if (!has_no_owner(at - KASAN_GRANULE_SIZE))
 			continue;
 		*steps = *steps > HEADER_STEPS ? *steps - HEADER_STEPS : 1;
 		header = find_header(at, &place);

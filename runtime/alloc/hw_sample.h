@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hw_sample.h - shall a page allocation get hardware tags? See hw_sample.c. */
+/* hw_sample.h - should a page allocation get hardware tags? See hw_sample.c. */
 #ifndef KASAN_HW_SAMPLE_H
 #define KASAN_HW_SAMPLE_H
 

@@ -366,7 +366,7 @@ static struct kasan_page_record *record_at(const struct kasan_page_heap *heap, u
 
 	if (page == heap->pages)
 		return NULL;
-	/* The redzone of the page before. */
+	/* It is the redzone of the page before. */
 	if (heap->records[page].state == PAGE_GUARD) {
 		if (!page)
 			return NULL;

@@ -56,7 +56,7 @@ static size_t cpu_max, global_max;
 /* Counts full chunks that went back to their CPU because the global queue had no room: see kasan_cache_shrink(). */
 static uint32_t given_back;
 
-/* From the command line. */
+/* Set by boot parameters. */
 static size_t wanted_size;
 static bool size_is_wanted;
 static unsigned int said_full;
@@ -232,7 +232,7 @@ static void append_chunk(struct kasan_chunk *chunk)
 }
 
 /* Take out the chunk after @before; if that is NULL, the oldest. */
-static struct kasan_chunk *remove_behind(struct kasan_chunk *before)
+static struct kasan_chunk *remove_after(struct kasan_chunk *before)
 {
 	struct kasan_chunk **link = before ? &before->head.next : &global_queue.oldest;
 	struct kasan_chunk *chunk = *link;
@@ -330,7 +330,7 @@ static bool make_room(size_t bytes)
 	do {
 		mine = start_journey(&irq);
 		flags = kasan_lock(&global_queue.lock);
-		chunk = has_room(bytes) ? NULL : remove_behind(NULL);
+		chunk = has_room(bytes) ? NULL : remove_after(NULL);
 		room = has_room(bytes);
 		kasan_unlock(&global_queue.lock, flags);
 		if (chunk) {
@@ -362,7 +362,7 @@ static struct kasan_chunk *exchange(struct kasan_chunk *full, bool *evicts, bool
 			*no_room = true;
 			return full;
 		}
-		evicted = remove_behind(NULL);
+		evicted = remove_after(NULL);
 		*evicts = true;
 	}
 	if (full)
@@ -385,7 +385,7 @@ static struct kasan_chunk *exchange(struct kasan_chunk *full, bool *evicts, bool
 	if (kasan_unlikely(!fresh)) {
 		say_no_memory();
 		flags = kasan_lock(&global_queue.lock);
-		fresh = remove_behind(NULL);
+		fresh = remove_after(NULL);
 		kasan_unlock(&global_queue.lock, flags);
 		if (fresh)
 			release(fresh);
@@ -574,7 +574,7 @@ static void walk_chunks(struct kasan_cache *cache, struct shrink_cursor *cursor,
 		if (chunk->head.count) {
 			before = chunk;
 		} else {
-			chunk = remove_behind(before);
+			chunk = remove_after(before);
 			chunk->head.next = global_queue.spare;
 			global_queue.spare = chunk;
 		}

@@ -70,7 +70,7 @@ static kasan_always_inline bool kasan_quarantine_push(struct kasan_cpu_queue *qu
 	if (kasan_unlikely(next == queue->end || bytes > queue->limit))
 		return false;
 	next[0] = object;
-	/* Its entry in the other array. */
+	/* The cache's place is in the other array. */
 	next[KASAN_CHUNK_ENTRIES] = cache;
 	queue->next = next + 1;
 	queue->bytes = bytes;

@@ -14,7 +14,7 @@
 
 static kasan_always_inline uintptr_t tagged_pages(uintptr_t addr, size_t size)
 {
-	const uintptr_t before = addr - KASAN_GRANULE_SIZE, behind = addr + size;
+	const uintptr_t before = addr - KASAN_GRANULE_SIZE, after = addr + size;
 	uint64_t exclude = KASAN_HW_NO_TAGS;
 	unsigned long flags;
 
@@ -23,8 +23,8 @@ static kasan_always_inline uintptr_t tagged_pages(uintptr_t addr, size_t size)
 		flags = kasan_port_irq_save();
 		if (kasan_likely(kasan_mte_is_mapped(before)))
 			exclude = kasan_mte_gmi(kasan_mte_ldg(before), exclude);
-		if (kasan_likely(kasan_mte_is_mapped(behind)))
-			exclude = kasan_mte_gmi(kasan_mte_ldg(behind), exclude);
+		if (kasan_likely(kasan_mte_is_mapped(after)))
+			exclude = kasan_mte_gmi(kasan_mte_ldg(after), exclude);
 		kasan_port_irq_restore(flags);
 	}
 	return kasan_mte_irg(addr, exclude);

@@ -153,7 +153,7 @@ static kasan_lock_inline unsigned long kasan_lock(struct kasan_lock *lock)
 	__atomic_signal_fence(__ATOMIC_ACQUIRE);
 	kasan_lock_check_take(lock);
 #else
-	/* Wait by reading, with interrupts as the caller has them: only the attempt needs them off. */
+	/* Wait by reading, with interrupts as the caller has them, because only the attempt needs them off. */
 	while (!kasan_trylock(lock, &flags)) {
 		while (__atomic_load_n(&lock->owner, __ATOMIC_RELAXED) != KASAN_LOCK_FREE)
 			kasan_arch_relax();

@@ -117,7 +117,7 @@ struct kasan_bug {
 };
 
 struct kasan_report {
-	/* capture.c, kasan_capture(): the arguments of the entry functions (kasan_report_access() and the others). */
+	/* From capture.c: the arguments of kasan_report_access() and the other entry functions. */
 	const char *type;  /* frees: given; accesses: kasan_classify() */
 	uintptr_t addr;	   /* without tag */
 	uintptr_t pointer; /* as it was used */
@@ -127,7 +127,7 @@ struct kasan_report {
 	bool is_overflow; /* of a stack: given by the system, or found by kasan_capture() */
 	bool at_pc;	  /* @ip is the access itself, not a return address */
 	bool is_async;	  /* found by the CPU some time ago: nothing but @ip is known */
-	/* A write some time ago, found by its result (kasan.slack=check); @slack.found is NULL if it is not one. */
+	/* A write that was found later by its result (kasan.slack=check); @slack.found is NULL if it is not one. */
 	struct kasan_slack slack;
 	uintptr_t ip, fp;
 
@@ -135,7 +135,7 @@ struct kasan_report {
 	uint64_t newest_record; /* of the stack ring, when the bug was found */
 #endif
 
-	/* capture.c: task, call trace, and the state of memory. */
+	/* From capture.c: task, call trace, and the state of memory. */
 	unsigned int cpu;
 	bool was_put_off; /* printed by another context than the one that found it */
 	struct kasan_port_task task;
@@ -151,12 +151,13 @@ struct kasan_report {
 	uint8_t rows[KASAN_REPORT_ROWS][KASAN_REPORT_ROW_SIZE];
 	struct kasan_tagged_frame tagged;
 
-	/* capture.c: @is_overflow: whose stack it is, and how far below it the stack pointer is; 0: not below, or not known. */
+	/* From capture.c, if @is_overflow: whose stack it is, and how far below it the stack pointer is; 0: not below
+	 * it, or not known. */
 	struct kasan_port_task overflow_task;
 	char overflow_comm[32];
 	size_t overflow_by;
 
-	/* describe.c: the owner of the memory. */
+	/* From describe.c: the owner of the memory. */
 	struct kasan_owner owner;
 	const struct kasan_global *global;
 	bool left_global; /* software tags: the pointer was made for @global, and the access is not inside */

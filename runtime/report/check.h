@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* check.h - checks that report. */
+/* check.h - checks that print a report. */
 #ifndef KASAN_CHECK_H
 #define KASAN_CHECK_H
 

@@ -148,7 +148,6 @@ static bool apply_tag_policy(size_t policy)
 #define THIS_MODE KASAN_IN_HW_TAGS
 #endif
 
-/* The words of the table. */
 #define MODES_TEXT(modes)                                               \
 	((modes) == KASAN_IN_ALL       ? "all"                          \
 	 : (modes) == KASAN_IN_GENERIC ? "Generic"                      \

@@ -60,7 +60,7 @@ static void print_stack(uint32_t handle)
 	blank();
 }
 
-/* "Allocated by task 7:"; @what: "Allocated" or "Freed". */
+/* Prints "Allocated by task 7:" and the stack. @what: "Allocated" or "Freed". */
 static void print_track(const char *what, const struct kasan_track *track)
 {
 #ifdef CONFIG_KASAN_EXTRA_INFO
@@ -75,7 +75,7 @@ static void print_track(const char *what, const struct kasan_track *track)
 	print_stack(track->stack);
 }
 
-/* "slab-out-of-bounds in f+0x8/0x20" */
+/* Adds "slab-out-of-bounds in f+0x8/0x20". */
 static void add_title(struct kasan_line *to, const struct kasan_report *report)
 {
 	const void *ip = (const void *)report->ip;

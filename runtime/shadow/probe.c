@@ -45,16 +45,15 @@ static const char *wrong_offset(uintptr_t addr, const uint8_t *shadow, const cha
 const char *kasan_probe_begin(const volatile void *object, size_t size, bool has_redzones)
 {
 	const uintptr_t addr = (uintptr_t)object;
-	uint8_t *shadow, *behind;
+	uint8_t *shadow, *after;
 
-	if (!kasan_shadow_at(addr, &shadow) || !kasan_shadow_at(addr + size, &behind))
+	if (!kasan_shadow_at(addr, &shadow) || !kasan_shadow_at(addr + size, &after))
 		return kasan_complain("the stack at ", addr,
 				      " has no shadow: a window must cover it, up to ", addr + size,
 				      " at least");
-	if (has_redzones &&
-	    (*shadow || (*behind != KASAN_STACK_MID && *behind != KASAN_STACK_RIGHT)))
+	if (has_redzones && (*shadow || (*after != KASAN_STACK_MID && *after != KASAN_STACK_RIGHT)))
 		return wrong_offset(addr, shadow, "; stack poison was not found at ",
-				    (uintptr_t)behind, "");
+				    (uintptr_t)after, "");
 	kasan_poison((const void *)addr, KASAN_GRANULE_SIZE, KASAN_STACK_MID);
 	__atomic_store_n(&kasan_probe_addr, addr, __ATOMIC_RELAXED);
 	return NULL;

@@ -87,15 +87,15 @@ static kasan_always_inline bool kasan_slab_retag(const struct kasan_cache *cache
 /* The tags on both sides of an edge slot; KASAN_TAG_INVALID for a side where a slot of the same slab is. */
 static kasan_always_inline void kasan_slab_look_beside(const struct kasan_cache *cache,
 						       uintptr_t addr, unsigned int *before,
-						       unsigned int *behind)
+						       unsigned int *after)
 {
-	*before = *behind = KASAN_TAG_INVALID;
+	*before = *after = KASAN_TAG_INVALID;
 	if (!(addr & (CONFIG_KASAN_PAGE_SIZE - 1))) {
 		*before = kasan_tags_owner_fast(addr - KASAN_GRANULE_SIZE);
 		if (kasan_likely(cache->slot_size < CONFIG_KASAN_PAGE_SIZE))
 			return;
 	}
-	*behind = kasan_tags_owner_fast(addr + cache->slot_size);
+	*after = kasan_tags_owner_fast(addr + cache->slot_size);
 }
 
 static kasan_always_inline bool kasan_slab_retag(const struct kasan_cache *cache, uintptr_t *object)
@@ -103,7 +103,7 @@ static kasan_always_inline bool kasan_slab_retag(const struct kasan_cache *cache
 	struct kasan_tag_generator *generator = &kasan_tag_generators[kasan_port_cpu()];
 	uint32_t state = __atomic_load_n(&generator->state, __ATOMIC_RELAXED);
 	const unsigned int last = kasan_addr_tag(*object);
-	unsigned int tag, before, behind;
+	unsigned int tag, before, after;
 
 	if (kasan_unlikely(!state || last - KASAN_TAG_MIN >= KASAN_TAG_COUNT))
 		return false;
@@ -114,9 +114,9 @@ static kasan_always_inline bool kasan_slab_retag(const struct kasan_cache *cache
 	if (tag > KASAN_TAG_MAX)
 		tag -= KASAN_TAG_COUNT;
 	if (kasan_unlikely(kasan_slab_at_edge(cache, *object))) {
-		kasan_slab_look_beside(cache, *object, &before, &behind);
+		kasan_slab_look_beside(cache, *object, &before, &after);
 		/* The tag differs from the last one already. */
-		while (tag == before || tag == behind) {
+		while (tag == before || tag == after) {
 			do {
 				tag = kasan_tag_next(tag);
 			} while (tag == last);

@@ -140,7 +140,7 @@ static kasan_noinline uintptr_t fill_uneven(uintptr_t addr, size_t size)
 
 uintptr_t kasan_tags_fill_large(uintptr_t addr, size_t size)
 {
-	/* A copy: the compiler must assume that storing tags changes globals. */
+	/* A copy, because compilers must assume that storing tags changes globals. */
 	const size_t step = multiple_size;
 
 	if (kasan_unlikely((addr | size) & (step - 1)))

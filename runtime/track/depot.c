@@ -212,7 +212,6 @@ static inline bool same(const uintptr_t *a, const uintptr_t *b, size_t count)
 	return true;
 }
 
-/* With or without the lock. */
 static inline struct kasan_record *find(uint32_t hash, const uintptr_t *pcs, size_t count)
 {
 	const uint32_t number =

@@ -94,7 +94,7 @@ struct step {
 struct decoder {
 	const uint32_t *more; /* words that follow the one being read */
 	uint32_t word;
-	unsigned int bytes, words; /* left in @word, behind it */
+	unsigned int bytes, words; /* left in @word, after the current one */
 	unsigned int base, at;	   /* where the virtual stack pointer is */
 	unsigned int saved[16];
 	bool wrong;
@@ -119,7 +119,7 @@ static bool is_at_end(const struct decoder *decoder)
 	return !decoder->bytes && !decoder->words;
 }
 
-/* Pop the registers in @mask, bit n for register n. */
+/* Pop the registers in @mask, of which bit n stands for register n. */
 static void pop(struct decoder *decoder, unsigned int mask)
 {
 	unsigned int i;

@@ -132,7 +132,7 @@ static kasan_always_inline bool kasan_known_stack(char *table, uintptr_t ip, uin
 		scs.top--;
 		scs.size -= sizeof(ip);
 	}
-	/* Nearly always in these bounds. */
+	/* The size is nearly always in these bounds. */
 	if (kasan_unlikely(scs.size - KASAN_SCS_LEAST > KASAN_SCS_MOST - KASAN_SCS_LEAST))
 		return false;
 	record = kasan_known_read(kasan_known_entry(table, kasan_known_scs_key(ip, &scs)));

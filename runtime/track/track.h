@@ -60,7 +60,7 @@ void kasan_set_full_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp)
 /** kasan_set_new_track() - the same if kasan_find_stack() has failed. */
 void kasan_set_new_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp);
 
-/** kasan_tracks_are_short() - do tracks hold only the task's number, and is that at hand? */
+/** kasan_tracks_are_short() - do tracks hold only the task's number, and does the port give that inline? */
 static inline bool kasan_tracks_are_short(void)
 {
 #ifdef KASAN_PORT_HAS_TASK_ID
