@@ -67,6 +67,10 @@ KASAN_HOOK int kasan_option(const char *name, const char *value)
  *  this name. */
 KASAN_HOOK const char *kasan_option_values(const char *name) KASAN_OFF(return NULL);
 
+/** kasan_option_number() - @number: filled with what option @name is set to: a number, or which of its words, from 0 on;
+ *  for "on|off" 1 or 0. Return: false if no option has this name, or if it sets something else. */
+KASAN_HOOK bool kasan_option_number(const char *name, unsigned int *number) KASAN_OFF(return false);
+
 /**
  * struct kasan_option_doc - one option, for help texts
  * @values: as kasan_option_values() returns them. @help: one line. @fallback: the value without the parameter.

@@ -17,6 +17,11 @@
 
 #include <kasan/config.h>
 
+/* For functions that headers of this folder inline. */
+#define kasan_likely(x)	    __builtin_expect(!!(x), 1)
+#define kasan_unlikely(x)   __builtin_expect(!!(x), 0)
+#define kasan_always_inline inline __attribute__((__always_inline__))
+
 #ifdef CONFIG_KASAN
 #define KASAN_HOOK
 #define KASAN_OFF(...)

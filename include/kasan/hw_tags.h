@@ -99,6 +99,10 @@ void kasan_sample_stats(struct kasan_sample_stats *stats);
  *  mean a tag. For tests. */
 unsigned long kasan_sample_tickets(unsigned int cpu);
 
+/** kasan_tags_limit_blocks() - stop using instructions for blocks of memory unless this CPU's blocks have these sizes,
+ *  in bytes. Return: false if they are not those of the first CPU. */
+bool kasan_tags_limit_blocks(size_t multiple, size_t zero);
+
 /** kasan_check_async_faults() - report the bad accesses that this CPU has found since the last call, in the modes that
  *  report late. Call it at context switches and returns to user mode; it is cheap enough for each. */
 void kasan_check_async_faults(void);

@@ -224,6 +224,16 @@ KASAN_HOOK size_t kasan_cache_check_slack(struct kasan_cache *cache) KASAN_OFF(r
 /** kasan_record_aux_stack() - remember the current stack as one that creates work for the object at @addr. */
 KASAN_HOOK void kasan_record_aux_stack(const void *addr) KASAN_OFF();
 
+#ifdef CONFIG_KASAN
+/* kasan_slab_flags - why the hooks of slab objects do more, or less, than set tags. It is one word because every
+ * allocation and every free reads it; 0 is the production case of the tag modes. */
+#define KASAN_SLAB_OFF	  1U /* kasan_on() is false */
+#define KASAN_SLAB_TRACES 2U /* kasan.stacktrace= is not off */
+#define KASAN_SLAB_SLOW \
+	4U /* an option wants the general functions for every object: kasan.tag_policy=random */
+extern unsigned int kasan_slab_flags;
+#endif
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: MIT
 /*
- * slab_entry.c - short ways into the allocators, which the boot chooses once.
+ * slab_entry.c - short ways through the allocators, which the boot chooses once.
  *
- * kmalloc(), kfree() and three more functions start with instructions that do nothing (SLAB_ENTRY).
- * slab_choose_entries() can make a jump of them, to one of the functions here:
+ * kmalloc(), kfree() and three more functions start with a static branch (<kernel/static_entry.h>), which
+ * slab_choose_entries() may point at one of the functions here:
  *
- *  ..._off     kasan=off: as in a kernel without KASAN, so that it costs one jump
- *  ..._tagged  tags and no stack traces: what the hooks do, with their inline functions, between the same two
- *		instructions that take a slot or put it back
+ *  ..._off     kasan=off: as in a kernel without KASAN, for the price of one jump
+ *  ..._tagged  tags without stack traces: the inline hooks of <kasan/slab_inline.h> do what the hooks do, within the section
+ *		without interrupts that takes a slot or puts it back
  *
- * These do the common case only, and call nothing that comes back: so they have no frame, and save no register. In all
- * other cases nothing has happened yet, and they jump back to behind the first instruction of the public function. No
- * report and no stack trace shows that they were there, because both are made in the public functions.
+ * They handle only the common case and call nothing that returns, so they have no frame and save no register. In every
+ * other case they have changed nothing yet, and go on in the public function after its branch. They appear in no report and
+ * no stack trace, because the public functions make both.
+ *
+ * What they save, in instructions: hardware tags kmalloc(64)+kfree 171 to 149, cache of 256 219 to 185; kasan=off 124 to 85.
  */
-#include <kernel/arch.h>
+#include <kasan/slab_inline.h>
 #include <kernel/kernel.h>
 #include <kernel/printk.h>
 #include <kernel/string.h>
 
 #include "slab_internal.h"
-
-#include "../../runtime/tags/slab_inline.h"
-
-/* The public function @f behind the instruction that jumps here. */
-#define GENERAL(f) ((__typeof__(&(f)))((uintptr_t)&(f) + ENTRY_NOP_BYTES))
 
 /* False while a test lets allocations fail. */
 static __always_inline bool may_succeed(void)
@@ -44,11 +41,11 @@ static void *kmalloc_off(size_t size, gfp_t gfp)
 	void *object;
 
 	if (unlikely(size - 1 >= KMALLOC_MAX_CACHE_SIZE) || !may_succeed())
-		return GENERAL(kmalloc)(size, gfp);
+		return STATIC_ENTRY_REST(kmalloc)(size, gfp);
 	cache = kmalloc_cache(size);
 	object = slab_take_ready(cache);
 	if (unlikely(!object))
-		return GENERAL(kmalloc)(size, gfp);
+		return STATIC_ENTRY_REST(kmalloc)(size, gfp);
 	return gfp & __GFP_ZERO ? clear(cache, object) : object;
 }
 
@@ -58,10 +55,10 @@ static void *kmem_cache_alloc_off(struct kmem_cache *cache, gfp_t gfp)
 
 	/* Clearing would destroy what a constructor made. */
 	if ((gfp & __GFP_ZERO && cache->ctor) || !may_succeed())
-		return GENERAL(kmem_cache_alloc)(cache, gfp);
+		return STATIC_ENTRY_REST(kmem_cache_alloc)(cache, gfp);
 	object = slab_take_ready(cache);
 	if (unlikely(!object))
-		return GENERAL(kmem_cache_alloc)(cache, gfp);
+		return STATIC_ENTRY_REST(kmem_cache_alloc)(cache, gfp);
 	return gfp & __GFP_ZERO ? clear(cache, object) : object;
 }
 
@@ -89,7 +86,7 @@ static void kfree_off(const void *p)
 	struct page *slab = slab_of(p);
 
 	if (unlikely(!slab || !free_off(slab->slab_cache, slab, (void *)(uintptr_t)p)))
-		GENERAL(kfree)(p);
+		STATIC_ENTRY_REST(kfree)(p);
 }
 
 static void kmem_cache_free_off(struct kmem_cache *cache, void *object)
@@ -97,13 +94,13 @@ static void kmem_cache_free_off(struct kmem_cache *cache, void *object)
 	struct page *slab = slab_of(object);
 
 	if (unlikely(!slab || slab->slab_cache != cache || !free_off(cache, slab, object)))
-		GENERAL(kmem_cache_free)(cache, object);
+		STATIC_ENTRY_REST(kmem_cache_free)(cache, object);
 }
 
 static void *krealloc_off(const void *p, size_t size, gfp_t gfp)
 {
 	return likely(kmalloc_fits(p, size, gfp)) ? (void *)(uintptr_t)p
-						  : GENERAL(krealloc)(p, size, gfp);
+						  : STATIC_ENTRY_REST(krealloc)(p, size, gfp);
 }
 
 /* --- Tags, no traces ---------------------------------------------------------------------------- */
@@ -132,11 +129,11 @@ static void *kmalloc_tagged(size_t size, gfp_t gfp)
 
 	if (unlikely(size - 1 >= KMALLOC_MAX_CACHE_SIZE || gfp & __GFP_ZERO) || !may_succeed() ||
 	    !is_plain())
-		return GENERAL(kmalloc)(size, gfp);
+		return STATIC_ENTRY_REST(kmalloc)(size, gfp);
 	cache = kmalloc_cache(size);
 	slot = slab_take_ready(cache);
 	if (unlikely(!slot))
-		return GENERAL(kmalloc)(size, gfp);
+		return STATIC_ENTRY_REST(kmalloc)(size, gfp);
 	return open_tagged(cache, slot, size);
 }
 
@@ -145,10 +142,10 @@ static void *kmem_cache_alloc_tagged(struct kmem_cache *cache, gfp_t gfp)
 	void *slot;
 
 	if (unlikely(gfp & __GFP_ZERO) || !may_succeed() || !is_plain())
-		return GENERAL(kmem_cache_alloc)(cache, gfp);
+		return STATIC_ENTRY_REST(kmem_cache_alloc)(cache, gfp);
 	slot = slab_take_ready(cache);
 	if (unlikely(!slot))
-		return GENERAL(kmem_cache_alloc)(cache, gfp);
+		return STATIC_ENTRY_REST(kmem_cache_alloc)(cache, gfp);
 	return open_tagged(cache, slot, cache->object_size);
 }
 
@@ -178,7 +175,7 @@ static void kfree_tagged(const void *p)
 
 	if (unlikely(!slab || !is_plain() ||
 		     !free_tagged(slab->slab_cache, slab, (void *)(uintptr_t)p)))
-		GENERAL(kfree)(p);
+		STATIC_ENTRY_REST(kfree)(p);
 }
 
 static void kmem_cache_free_tagged(struct kmem_cache *cache, void *object)
@@ -187,7 +184,7 @@ static void kmem_cache_free_tagged(struct kmem_cache *cache, void *object)
 
 	if (unlikely(!slab || slab->slab_cache != cache || !is_plain() ||
 		     !free_tagged(cache, slab, object)))
-		GENERAL(kmem_cache_free)(cache, object);
+		STATIC_ENTRY_REST(kmem_cache_free)(cache, object);
 }
 
 static void *krealloc_tagged(const void *p, size_t size, gfp_t gfp)
@@ -197,7 +194,7 @@ static void *krealloc_tagged(const void *p, size_t size, gfp_t gfp)
 	if (unlikely(!slab || gfp & __GFP_ZERO || !is_plain() ||
 		     !slab_starts_at(slab->slab_cache, slab, p) ||
 		     !kasan_slab_realloc_inline(&slab->slab_cache->kasan, p, size)))
-		return GENERAL(krealloc)(p, size, gfp);
+		return STATIC_ENTRY_REST(krealloc)(p, size, gfp);
 	return (void *)(uintptr_t)p;
 }
 
@@ -228,7 +225,7 @@ void slab_choose_entries(void)
 	for (i = 0; i < ARRAY_SIZE(entries); i++) {
 		/* With traces from the start the hooks do the work. */
 		to = !kasan_on() ? entries[i].off : kasan_slab_flags ? NULL : entries[i].tagged;
-		if (to && !arch_patch_jump(entries[i].entry, to))
-			panic("mm: cannot choose the way into the allocator %ps", entries[i].entry);
+		if (to)
+			static_entry_branch(entries[i].entry, to);
 	}
 }

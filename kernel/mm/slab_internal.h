@@ -16,7 +16,7 @@
 #ifndef MM_SLAB_INTERNAL_H
 #define MM_SLAB_INTERNAL_H
 
-#include <asm/patch.h>
+#include <kernel/static_entry.h>
 
 #include "internal.h"
 
@@ -406,12 +406,12 @@ void kmalloc_init(void);
 /* --- slab_entry.c ----------------------------------------------------------------------------- */
 
 /*
- * A function with SLAB_ENTRY starts with instructions that do nothing. slab_choose_entries() may make a jump of them:
- * with kasan=off to a twin without hooks, with tags and without traces to one that does the hooks' work itself. So the
- * functions themselves need not ask whether KASAN is on, unless SLAB_ASKS says that nobody else does.
+ * A function with SLAB_ENTRY starts with a static branch. With kasan=off it leads to a twin without hooks, with tags and
+ * without traces to one that does the hooks' work itself. So the function need not ask whether KASAN is on, unless SLAB_ASKS
+ * is true.
  */
 #if defined(CONFIG_KASAN) && !defined(CONFIG_SLAB)
-#define SLAB_ENTRY __attribute__((__patchable_function_entry__(ENTRY_NOPS)))
+#define SLAB_ENTRY STATIC_ENTRY
 #define SLAB_ASKS  false
 #else
 #define SLAB_ENTRY

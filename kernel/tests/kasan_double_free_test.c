@@ -201,7 +201,7 @@ static void slab_object(struct kunit *test)
 }
 
 #ifdef CONFIG_KASAN_TAGS
-/* Without traces the allocator tags objects itself, see runtime/tags/slab_inline.h. */
+/* Without traces the allocator tags objects itself, see <kasan/slab_inline.h>. */
 static void slab_object_without_traces(struct kunit *test)
 {
 	const unsigned int before = kasan_tags_without_traces();

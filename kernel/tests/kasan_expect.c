@@ -15,19 +15,23 @@
 #include "kasan_test.h"
 
 #ifdef CONFIG_KASAN_TAGS
-#include "../../runtime/base/base.h"
-
 unsigned int kasan_tags_without_traces(void)
 {
 	const unsigned int before = kasan_slab_flags;
 
-	kasan_slab_set_flag(before & (KASAN_SLAB_TRACES | KASAN_SLAB_SLOW), false);
+	if (before & KASAN_SLAB_TRACES)
+		kasan_option("kasan.stacktrace", "off");
+	if (before & KASAN_SLAB_SLOW)
+		kasan_option("kasan.tag_policy", "adjacent");
 	return before;
 }
 
 void kasan_tags_with_traces(unsigned int before)
 {
-	kasan_slab_set_flag(before, true);
+	if (before & KASAN_SLAB_TRACES)
+		kasan_option("kasan.stacktrace", "on");
+	if (before & KASAN_SLAB_SLOW)
+		kasan_option("kasan.tag_policy", "random");
 }
 #endif
 

@@ -13,12 +13,6 @@
 
 #include "kasan_test.h"
 
-#include "../../runtime/alloc/whole_pages.h"
-#include "../../runtime/alloc/hw_sample.h"
-#include "../../runtime/tags/tags.h"
-#include "../../runtime/report/captured.h"
-#include "../../runtime/track/ring.h"
-
 static void options_are_documented(struct kunit *test)
 {
 	const struct kasan_option_doc *docs;
@@ -46,36 +40,26 @@ static void unknown_names(struct kunit *test)
 
 /* Everything that options set except kasan.ignore. */
 struct options {
-	bool enabled, stacktrace, vmalloc, write_only, repeat_full, slack;
-	enum kasan_fault_mode fault;
-	enum kasan_hw_mode hw_mode;
-	enum kasan_tag_policy tag_policy;
-	unsigned int multi_shot, ring_size, sample, sample_order;
+	unsigned int numbers[32];
 	size_t depot_size, quarantine_size;
+	bool enabled;
 };
 
 static void save_options(struct options *options)
 {
+	const struct kasan_option_doc *docs;
 	struct kasan_quarantine_stats quarantine;
 	struct kasan_depot_stats depot;
+	size_t count;
 
+	docs = kasan_options(&count);
 	kasan_quarantine_stats(&quarantine);
 	kasan_depot_stats(&depot);
 	/* Padding is compared as well. */
 	memset(options, 0, sizeof(*options));
+	for (size_t i = 0; i < min(count, ARRAY_SIZE(options->numbers)); i++)
+		kasan_option_number(docs[i].name, &options->numbers[i]);
 	options->enabled = kasan_enabled();
-	options->stacktrace = kasan_opt_stacktrace;
-	options->vmalloc = kasan_opt_vmalloc;
-	options->write_only = kasan_opt_write_only;
-	options->repeat_full = kasan_opt_repeat_full;
-	options->slack = kasan_opt_slack;
-	options->fault = kasan_opt_fault;
-	options->hw_mode = kasan_opt_hw_mode;
-	options->tag_policy = kasan_opt_tag_policy;
-	options->multi_shot = kasan_opt_multi_shot;
-	options->ring_size = kasan_opt_stack_ring_size;
-	options->sample = kasan_opt_sample;
-	options->sample_order = kasan_opt_sample_order;
 	options->depot_size = depot.max_bytes;
 	options->quarantine_size = quarantine.max_bytes;
 }
@@ -253,12 +237,13 @@ static noinline void bug_in_a_loop(char *freed, unsigned int rounds)
 /* kasan.repeat=: a known place is one line with the default, a whole report with "full"; each counts as one. */
 static void repeats(struct kunit *test)
 {
-	const bool was_full = kasan_opt_repeat_full;
+	unsigned int was_full = 0;
 	char *ptr = kmalloc(32, GFP_KERNEL);
 	unsigned long before;
 
 	KUNIT_ASSERT_NOT_NULL(test, ptr);
 	kfree(ptr);
+	kasan_option_number("kasan.repeat", &was_full);
 	before = kasan_report_count();
 	whole_reports = repeat_lines = 0;
 	kasan_expect_begin();

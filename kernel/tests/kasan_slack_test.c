@@ -17,14 +17,13 @@
 #include <kernel/string.h>
 
 #include "kasan_test.h"
-#include "../../runtime/alloc/hw_slack.h"
 
 #define GRANULE KASAN_GRANULE_SIZE
 #define OVERRUN "slab-out-of-bounds"
 
 static const size_t class_edges[] = {8, 16, 32, 64, 96, 128, 192, 256, 512, 1024, 2048, 4096, 8192};
 
-static bool booted_with_slack;
+static unsigned int booted_with_slack;
 
 static void needs_boot(struct kunit *test)
 {
@@ -436,7 +435,7 @@ static void walks_during_traffic(struct kunit *test)
 
 static int suite_init(struct kunit_suite *suite)
 {
-	booted_with_slack = kasan_opt_slack;
+	kasan_option_number("kasan.slack", &booted_with_slack);
 	return kasan_test_suite_init(suite);
 }
 

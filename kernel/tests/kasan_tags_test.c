@@ -13,9 +13,8 @@
 #include <kernel/slab.h>
 #include <kernel/string.h>
 #include <kernel/vmalloc.h>
-#include <kasan/port.h>
+#include <kasan/tags_inline.h>
 
-#include "../../runtime/tags/tags.h"
 #include "kasan_test.h"
 
 #ifdef CONFIG_KASAN_TAGS
@@ -150,7 +149,7 @@ static void two_lives(struct kunit *test, struct kmem_cache *cache, size_t size)
 		   (unsigned long)ARRAY_SIZE(first));
 }
 
-/* Without traces the allocator tags objects itself, see runtime/tags/slab_inline.h. */
+/* Without traces the allocator tags objects itself, see <kasan/slab_inline.h>. */
 static void tagged_by_the_allocator(struct kunit *test)
 {
 	static const size_t of_cache[] = {16,  32,  48,	 64,  80,   112,  128,	144,  240,  256,

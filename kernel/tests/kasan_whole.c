@@ -12,8 +12,6 @@
 #include "kasan_test.h"
 #include "kasan_whole.h"
 
-#include "../../runtime/report/captured.h"
-
 #define TITLES	   16
 #define TITLE_SIZE 80
 #define LINE_SIZE  256
@@ -42,7 +40,7 @@ static bool is_start, short_is_whole;
 static char titles[TITLES][TITLE_SIZE];
 static const char *volatile wrong;
 static char wrong_line[LINE_SIZE];
-static bool was_full;
+static unsigned int was_full;
 static void (*watcher)(unsigned int complete, const char *text);
 
 static bool starts(const char *text, const char *with)
@@ -226,7 +224,7 @@ void kasan_watch_begin(unsigned int show, void (*on_line)(unsigned int complete,
 	shown = show;
 	watcher = on_line;
 	/* The same bug each time, in most of the tests: every report must be a whole one. */
-	was_full = kasan_opt_repeat_full;
+	kasan_option_number("kasan.repeat", &was_full);
 	kasan_option("kasan.repeat", "full");
 	kasan_line_tap(watch_line);
 }

@@ -5,6 +5,7 @@
  * The last case checks little. It prints a line for every parameter that can be read back, so that
  * ./redzone test boot-parameters can compare two boots: a wrong value must change nothing.
  */
+#include <kasan/stats.h>
 #include <kernel/kernel.h>
 #include <kernel/page_quarantine.h>
 #include <kernel/param.h>
@@ -13,16 +14,6 @@
 #include <kernel/string.h>
 
 #include "kasan_test.h"
-
-#ifdef CONFIG_KASAN
-#include <kasan/stats.h>
-
-#include "../../runtime/alloc/whole_pages.h"
-#include "../../runtime/alloc/hw_sample.h"
-#include "../../runtime/tags/tags.h"
-#include "../../runtime/report/captured.h"
-#include "../../runtime/track/ring.h"
-#endif
 
 /* --- Types -------------------------------------------------------------------------------------- */
 
@@ -160,23 +151,20 @@ static void show_kasan(struct kunit *test)
 {
 	struct kasan_quarantine_stats quarantine;
 	struct kasan_depot_stats depot;
+	unsigned int number;
+	size_t count;
+	const struct kasan_option_doc *docs = kasan_options(&count);
 
 	kasan_quarantine_stats(&quarantine);
 	kasan_depot_stats(&depot);
 	SHOW("kasan", "%d", kasan_enabled());
-	SHOW("kasan.fault", "%d", kasan_opt_fault);
-	SHOW("kasan.stacktrace", "%d", kasan_opt_stacktrace);
 	SHOW("kasan.depot_size", "%zu", depot.max_bytes);
 	SHOW("kasan.quarantine_size", "%zu", quarantine.max_bytes);
-	SHOW("kasan.repeat", "%d", kasan_opt_repeat_full);
-	SHOW("kasan.stack_ring_size", "%u", kasan_opt_stack_ring_size);
-	SHOW("kasan.tag_policy", "%d", kasan_opt_tag_policy);
-	SHOW("kasan.mode", "%d", kasan_opt_hw_mode);
-	SHOW("kasan.vmalloc", "%d", kasan_opt_vmalloc);
-	SHOW("kasan.page_alloc.sample", "%u", kasan_opt_sample);
-	SHOW("kasan.page_alloc.sample.order", "%u", kasan_opt_sample_order);
-	SHOW("kasan.slack", "%d", kasan_opt_slack);
-	SHOW("kasan.write_only", "%d", kasan_opt_write_only);
+	/* Not kasan_multi_shot, which this suite sets, as all do. */
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(docs[i].name, "kasan_multi_shot") != 0 &&
+		    kasan_option_number(docs[i].name, &number))
+			SHOW(docs[i].name, "%u", number);
 	SHOW("kasan.page_quarantine", "%lu", page_quarantine_max << PAGE_SHIFT);
 }
 #endif
@@ -189,7 +177,6 @@ static void values(struct kunit *test)
 	SHOW("program.stack", "%zu", program_stack_size);
 	SHOW("random.seed", "%lu", (unsigned long)random_seed);
 #ifdef CONFIG_KASAN
-	/* Not kasan_multi_shot, which this suite sets, as all do. */
 	show_kasan(test);
 #endif
 }

@@ -16,7 +16,6 @@
 #include <kernel/vmalloc.h>
 
 #include "kasan_test.h"
-#include "../../runtime/track/track.h"
 
 static unsigned int allocations = 6000;
 range_param("kasan_test.allocations", allocations, 6000, 4000000, "a number",
@@ -54,7 +53,7 @@ static struct kmem_cache *cache;
 static char *objects[BATCH];
 /* Every allocation of a case, in the order in which they were made. */
 static struct draw *draws;
-static bool stacktrace;
+static unsigned int stacktrace;
 /* How often each second tag came with each first one. */
 static u32 (*pairs)[TAGS];
 
@@ -456,7 +455,7 @@ static int suite_init(struct kunit_suite *suite)
 	if (err || !kasan_enabled())
 		return err;
 	/* Traces cost most of an allocation's time, and have nothing to do with tags. */
-	stacktrace = kasan_opt_stacktrace;
+	kasan_option_number("kasan.stacktrace", &stacktrace);
 	kasan_option("kasan.stacktrace", "off");
 	allocations = max(allocations, ALLOCATIONS_MIN);
 	cache = kmem_cache_create("tag_entropy", SIZE, SIZE, 0, NULL);

@@ -18,9 +18,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define kasan_always_inline inline __attribute__((__always_inline__))
-#define kasan_noinline	    __attribute__((__noinline__))
-#define kasan_cold	    __attribute__((__noinline__, __cold__))
+#include <kasan/hook.h>
+
+#define kasan_noinline __attribute__((__noinline__))
+#define kasan_cold     __attribute__((__noinline__, __cold__))
 
 #if defined(__aarch64__)
 #include "arm64/unwind.h"

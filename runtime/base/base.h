@@ -29,9 +29,6 @@
 #define KASAN_CALLER_FP() ((uintptr_t)__builtin_frame_address(0))
 #endif
 
-#define kasan_likely(x)	  __builtin_expect(!!(x), 1)
-#define kasan_unlikely(x) __builtin_expect(!!(x), 0)
-
 /* The compilers' ABI names are defined here but declared by no header. */
 #define KASAN_ABI __attribute__((__used__, __noinline__))
 
@@ -90,14 +87,6 @@ static inline bool kasan_silent(void)
 }
 
 void kasan_set_reporting(enum kasan_reporting reporting);
-
-/* kasan_slab_flags - why the hooks of slab objects do more, or less, than set tags. It is one word because every
- * allocation and every free reads it; 0 is the production case of the tag modes. */
-#define KASAN_SLAB_OFF	  1U /* kasan_on() is false */
-#define KASAN_SLAB_TRACES 2U /* kasan.stacktrace= is not off */
-#define KASAN_SLAB_SLOW \
-	4U /* an option wants the general functions for every object: kasan.tag_policy=random */
-extern unsigned int kasan_slab_flags;
 
 /** kasan_slab_set_flag() - set or clear one of the flags, when options are set. */
 void kasan_slab_set_flag(unsigned int flag, bool on);

@@ -36,6 +36,7 @@
 #include <stdbool.h>
 
 #include <kasan/port.h>
+#include <kasan/tags_inline.h>
 
 #include "../arch/arch.h"
 
@@ -197,29 +198,25 @@ bool kasan_lock_for_report(struct kasan_lock *lock, unsigned long *flags);
  * short granules, whose owner is not in the shadow; and whole pages. The lock is held for a few instructions, and
  * nothing is called under it. */
 
-/* Hardware tags take one for each free of a slab object, so there are many. Generic mode needs one for large
- * allocations only. */
-#if defined(CONFIG_KASAN_TAGS) && CONFIG_KASAN_NR_CPUS > 1
-#define KASAN_CLAIM_LOCKS 64U
-#else
+/* The locks of tag modes are in <kasan/tags_inline.h>. Generic mode needs one for large allocations only. */
+#ifndef CONFIG_KASAN_TAGS
 #define KASAN_CLAIM_LOCKS 1U
-#endif
-
 struct kasan_claim_lock {
-	struct kasan_lock lock;
-#ifdef CONFIG_KASAN_TAGS
-} __attribute__((__aligned__(64)));
-#else
+	unsigned int owner;
 };
-#endif
-
 extern struct kasan_claim_lock kasan_claim_locks[KASAN_CLAIM_LOCKS];
 
-/** kasan_claim_lock_of() - the lock of the allocation at @addr. All allocations in a page share one, because CPUs tend
- *  to free in pages of their own. */
+static inline struct kasan_claim_lock *kasan_claim_lock_at(uintptr_t addr)
+{
+	(void)addr;
+	return &kasan_claim_locks[0];
+}
+#endif
+
+/** kasan_claim_lock_of() - Return: the lock of the allocation at @addr. */
 static inline struct kasan_lock *kasan_claim_lock_of(uintptr_t addr)
 {
-	return &kasan_claim_locks[addr / CONFIG_KASAN_PAGE_SIZE % KASAN_CLAIM_LOCKS].lock;
+	return kasan_lock_in(&kasan_claim_lock_at(addr)->owner);
 }
 
 #endif /* KASAN_LOCK_H */

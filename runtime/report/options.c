@@ -166,8 +166,8 @@ const struct kasan_option_doc kasan_option_docs[] = {KASAN_OPTIONS(DOC)};
  * @kind: a switch; a switch that is on without a value; one of some words, as in "a|b|c"; kasan.stacktrace=; a number;
  * a number that may have a unit; the list that kasan_ignore_set() reads.
  * @low, @high: bounds of a number.
- * @variable: gets the number, or the place of the word. If NULL, @apply gets it, and returns whether that is possible
- * now.
+ * @variable: gets the number, or the place of the word.
+ * @apply: if not NULL it gets that instead, sets @variable if there is one, and returns whether that is possible now.
  */
 struct setting {
 	enum { SWITCH, FLAG, WORDS, TRACES, NUMBER, SIZE, LIST } kind;
@@ -177,8 +177,9 @@ struct setting {
 	bool (*apply)(size_t value);
 };
 
-#define SETS(name)    .variable = &kasan_opt_##name
-#define APPLIES(name) .apply = apply_##name
+#define SETS(name)	       .variable = &kasan_opt_##name
+#define APPLIES(name)	       .apply = apply_##name
+#define APPLIES_AND_SETS(name) .variable = &kasan_opt_##name, .apply = apply_##name
 #define SETTING(name, modes_of, kind_of, least, most, target, values, fallback, help) \
 	{kind_of, modes_of, least, most, target},
 static const struct setting settings[] = {KASAN_OPTIONS(SETTING)};
@@ -266,6 +267,16 @@ const char *kasan_option_values(const char *name)
 	const size_t i = find_option(name);
 
 	return i == OPTIONS ? NULL : kasan_option_docs[i].values;
+}
+
+bool kasan_option_number(const char *name, unsigned int *number)
+{
+	const size_t i = find_option(name);
+
+	if (i == OPTIONS || !settings[i].variable)
+		return false;
+	*number = __atomic_load_n(settings[i].variable, __ATOMIC_RELAXED);
+	return true;
 }
 
 const struct kasan_option_doc *kasan_options(size_t *count)

@@ -18,8 +18,9 @@
  * KASAN_OPTIONS() - expand @OPTION(name, modes, kind, low, high, target, values, fallback, help) for each
  *
  * modes: KASAN_IN_*. kind: of struct setting in options.c. low, high: bounds of a number, or 0. target: SETS(<name>),
- * the variable kasan_opt_<name>, or APPLIES(<name>), a function in options.c. values: the accepted values; several
- * words separated by "|" are accepted as they are. fallback: the value without the parameter.
+ * the variable kasan_opt_<name>, APPLIES(<name>), a function in options.c, or APPLIES_AND_SETS(<name>), a function that
+ * sets the variable. values: the accepted values; several words separated by "|" are accepted as they are. fallback: the
+ * value without the parameter.
  */
 #ifdef KASAN_DEPOT_IS_SMALL
 #define KASAN_DEPOT_VALUES  "a size as in 4K, from 2K to the size that the system was built with"
@@ -44,7 +45,7 @@
 	OPTION("kasan.ignore", KASAN_IN_ALL, LIST, 0, 0, .variable = NULL,                         \
 	       "up to 16 names of functions as in f,g or drv_*, nothing for none", "none",         \
 	       "leave out reports whose call trace has one of these functions")                    \
-	OPTION("kasan.stacktrace", KASAN_IN_ALL, TRACES, 0, 0, APPLIES(stacktrace),                \
+	OPTION("kasan.stacktrace", KASAN_IN_ALL, TRACES, 0, 0, APPLIES_AND_SETS(stacktrace),       \
 	       "on|off|collect", "on",                                                             \
 	       "store the stacks of allocations and frees; collect: make them, and drop them")     \
 	OPTION("kasan.depot_size", KASAN_IN_ALL, SIZE, KASAN_DEPOT_LEAST, KASAN_DEPOT_MOST,        \
@@ -56,7 +57,7 @@
 	OPTION("kasan.stack_ring_size", KASAN_IN_TAGS, NUMBER, 16, 4194304, SETS(stack_ring_size), \
 	       "a number of entries, from 16 to 4194304", "32768",                                 \
 	       "allocations and frees whose stacks are remembered; rounded up to a power of two")  \
-	OPTION("kasan.tag_policy", KASAN_IN_TAGS, WORDS, 0, 0, APPLIES(tag_policy),                \
+	OPTION("kasan.tag_policy", KASAN_IN_TAGS, WORDS, 0, 0, APPLIES_AND_SETS(tag_policy),       \
 	       "adjacent|random", "adjacent",                                                      \
 	       "adjacent: neighbours, and an object and its predecessor, never have the same tag") \
 	OPTION("kasan.mode", KASAN_IN_HW_TAGS, WORDS, 0, 0, SETS(hw_mode), "sync|async|asymm",     \

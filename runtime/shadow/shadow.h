@@ -15,8 +15,6 @@
 
 typedef uint64_t __attribute__((may_alias)) kasan_u64_alias; /* aligned */
 
-#define KASAN_UINTPTR_BITS ((unsigned int)sizeof(uintptr_t) * 8)
-
 /* --- Translation --- */
 
 /**
@@ -32,20 +30,6 @@ struct kasan_window {
 };
 
 #if defined(CONFIG_KASAN_SHADOW_FULL)
-
-#define KASAN_FULL_LOW	  ((uintptr_t)(CONFIG_KASAN_SHADOW_LOW))
-#define KASAN_FULL_HIGH	  ((uintptr_t)(CONFIG_KASAN_SHADOW_HIGH))
-#define KASAN_FULL_OFFSET ((uintptr_t)(CONFIG_KASAN_SHADOW_OFFSET))
-#define KASAN_FULL_SPAN	  (KASAN_FULL_HIGH - KASAN_FULL_LOW)
-
-static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
-{
-	addr = kasan_untag_addr(addr);
-	if (addr - KASAN_FULL_LOW > KASAN_FULL_SPAN)
-		return false;
-	*shadow = (uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
-	return true;
-}
 
 /** kasan_shadow_run() - kasan_shadow_at() if all of [@addr, @addr + @size) has contiguous shadow. @size > 0. */
 static inline bool kasan_shadow_run(uintptr_t addr, size_t size, uint8_t **shadow)
@@ -154,27 +138,6 @@ static inline uintptr_t kasan_abi_frame(uintptr_t ip, uintptr_t own_ip, uintptr_
 {
 	return ip == own_ip ? own_fp : kasan_arch_frame_prev(own_fp);
 }
-
-#ifdef CONFIG_KASAN_SHADOW_FAULTS
-/* The shadow address of @addr if it has one, otherwise any value. An arithmetic shift keeps addresses at the top of the
- * address space there. Where the shadow lies one power of two below, as on most 64-bit kernels, clearing that bit then
- * takes one instruction with an immediate operand. */
-static kasan_always_inline uintptr_t kasan_shadow_blind(uintptr_t addr)
-{
-	const uintptr_t granule =
-		(uintptr_t)((intptr_t)kasan_untag_addr(addr) >> KASAN_SHADOW_SCALE_SHIFT);
-	const uintptr_t sign = ~(UINTPTR_MAX >> KASAN_SHADOW_SCALE_SHIFT);
-	const uintptr_t first = (KASAN_FULL_LOW >> KASAN_SHADOW_SCALE_SHIFT) | sign;
-	const uintptr_t below = sign - KASAN_FULL_OFFSET;
-
-	if (!(KASAN_FULL_LOW >> (KASAN_UINTPTR_BITS - 1)))
-		return (addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET;
-	if (!(below & (below - 1)) && (first & below) != 0 &&
-	    below > KASAN_FULL_SPAN >> KASAN_SHADOW_SCALE_SHIFT)
-		return granule & ~below;
-	return granule - below;
-}
-#endif
 
 #ifdef CONFIG_KASAN_GENERIC
 /* --- Checks (shadow/shadow_check.c) --- */

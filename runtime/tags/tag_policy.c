@@ -13,7 +13,7 @@
  */
 #include "tags_hot.h"
 
-enum kasan_tag_policy kasan_opt_tag_policy = KASAN_TAG_POLICY_ADJACENT;
+unsigned int kasan_opt_tag_policy = KASAN_TAG_POLICY_ADJACENT;
 
 #ifdef CONFIG_KASAN_TAGS
 

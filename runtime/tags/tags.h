@@ -10,6 +10,8 @@
 #ifndef KASAN_TAGS_H
 #define KASAN_TAGS_H
 
+#include <kasan/tags_inline.h>
+
 #include "../base/base.h"
 
 /** kasan_tags_possible() - does the CPU have tags? Always true with software tags. */
@@ -28,9 +30,9 @@ enum kasan_tag_policy {
 };
 
 /* Boot parameters. Builds without tags only check their values. */
-extern enum kasan_tag_policy kasan_opt_tag_policy; /* kasan.tag_policy= */
-extern unsigned int kasan_opt_hw_mode;		   /* kasan.mode=, enum kasan_hw_mode */
-extern unsigned int kasan_opt_write_only;	   /* kasan.write_only= */
+extern unsigned int kasan_opt_tag_policy; /* kasan.tag_policy=, enum kasan_tag_policy */
+extern unsigned int kasan_opt_hw_mode;	  /* kasan.mode=, enum kasan_hw_mode */
+extern unsigned int kasan_opt_write_only; /* kasan.write_only= */
 
 void kasan_set_tag_policy(enum kasan_tag_policy policy);
 
@@ -46,13 +48,6 @@ bool kasan_tags_take_async_fault(void);
 /** kasan_report_async_faults() - report it if so. @ip, @fp: as for any report. */
 void kasan_report_async_faults(uintptr_t ip, uintptr_t fp);
 #endif
-
-/** kasan_tags_fill() - give all granules of the range a tag. @addr, @size: whole granules whose tags can be written.
- *  Without tag memory nothing happens. Hot. */
-void kasan_tags_fill(uintptr_t addr, size_t size, uint8_t tag);
-
-/** kasan_tags_fill_zero() - the same, and clear the memory. */
-void kasan_tags_fill_zero(uintptr_t addr, size_t size, uint8_t tag);
 
 /** kasan_tags_read() - @tag: filled with the tag of the granule at @addr; with software tags its shadow byte, which may
  *  be the length of a short granule. Return: false if there is no tag memory. */
@@ -92,10 +87,6 @@ static inline bool kasan_granule_matches(uintptr_t granule, uint8_t state, uint8
  *  without tags. Does not report. */
 bool kasan_tags_match(uintptr_t addr);
 
-/** kasan_tags_owner() - Return: the tag that a pointer to the granule at @addr must have, also if the granule is short;
- *  KASAN_TAG_INVALID if it is free or has no tag. */
-uint8_t kasan_tags_owner(uintptr_t addr);
-
 /** kasan_tag_owns() - may a pointer with @tag free an allocation whose owner's tag is @owner? If its user has poisoned
  *  the start, the owner's tag is lost, and any pointer may. */
 static inline bool kasan_tag_owns(uint8_t tag, uint8_t owner)
@@ -132,16 +123,6 @@ uint8_t kasan_tag_avoiding(uint8_t a, uint8_t b, uint8_t c);
 
 /** kasan_tags_entropy() - Return: a random word of this CPU. kasan_port_seed() starts the sequence. */
 uint32_t kasan_tags_entropy(void);
-
-#ifdef CONFIG_KASAN_HW_TAGS
-/** kasan_tags_limit_blocks() - stop using instructions for blocks of memory unless this CPU's blocks have these sizes,
- *  in bytes. Return: false if they are not those of the first CPU. */
-bool kasan_tags_limit_blocks(size_t multiple, size_t zero);
-#endif
-
-/** kasan_tags_cpu_seed() - Return: where the sequence of CPU number @cpu starts, 16 bits, never 0. Up to 65535 CPUs
- *  start at different places, whatever the port's @seed. */
-uint16_t kasan_tags_cpu_seed(uint64_t seed, unsigned int cpu);
 
 #endif /* CONFIG_KASAN_TAGS */
 #endif /* KASAN_TAGS_H */

@@ -5,7 +5,7 @@
 #include "known.h"
 #include "exidx.h"
 
-bool kasan_opt_stacktrace = true;
+unsigned int kasan_opt_stacktrace = true;
 bool kasan_opt_stack_drop;
 
 /* Promote a stack to the fast path once in eight hits. Otherwise two alternating stacks would evict each other every

@@ -43,7 +43,7 @@ void kasan_depot_set_size(size_t bytes);
 
 /* --- track.c --- */
 
-extern bool kasan_opt_stacktrace; /* kasan.stacktrace=on|collect */
+extern unsigned int kasan_opt_stacktrace; /* kasan.stacktrace=on|collect */
 extern bool kasan_opt_stack_drop; /* kasan.stacktrace=collect: traces are made and not stored */
 
 /** kasan_known_update() - apply a change of one of the two, or of kasan_silent(). */

@@ -31,7 +31,7 @@
  *                     KASAN_SHADOW_END; TASK_SIZE: user addresses are below; FIX_UART_VADDR if pl011.c drives the
  *                     console; BOOT_STACK_SIZE; __pa() __va() __pa_symbol(), is_linear_address(),
  *                     is_kernel_image(), is_kernel_text()
- *   <asm/patch.h>     ENTRY_NOPS, ENTRY_NOP_BYTES: see arch_patch_jump()
+ *   <asm/patch.h>     ENTRY_NOPS, ENTRY_NOP_BYTES: see arch_patch_jump() and <kernel/static_entry.h>
  *   <asm/percpu.h>    smp_processor_id()
  *   <asm/pgtable.h>   pgprot_t and its values: PAGE_KERNEL (read and write), PAGE_KERNEL_RO, PAGE_KERNEL_EXEC,
  *                     PAGE_KERNEL_TAGGED (PAGE_KERNEL with memory tags, if the CPU has them),

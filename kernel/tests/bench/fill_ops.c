@@ -12,8 +12,7 @@
 #include "bench.h"
 
 #ifdef CONFIG_KASAN_HW_TAGS
-/* The backend, with the instructions. */
-#include "../../../runtime/tags/tags_hot.h"
+#include <kasan/tags_inline.h>
 
 #define LARGEST 8192U
 #define TAG	0xf4

@@ -57,6 +57,18 @@ def test_behind_contract():
     assert planted("static void f(void)\n{\n\tisb();\n}\n", "kernel/arch/arm64/smp.c") == []
 
 
+def test_private_headers():
+    """The kernel is a customer of the runtime, and so are its tests."""
+    sources = {
+        "kernel/mm/a.c": '#include <kasan/slab_inline.h>\n#include "../kasan/internal.h"\n',
+        "runtime/alloc/b.c": '#include "../../runtime/tags/tags.h"\n',
+    }
+    assert style.private_headers(sources) == []
+    for header in ('"../../runtime/tags/tags.h"', "<runtime/base/base.h>"):
+        found = style.private_headers({**sources, "kernel/tests/c.c": f"#include {header}\n"})
+        assert len(found) == 1 and found[0].startswith("kernel/tests/c.c:"), found
+
+
 def test_calls_and_members_of_an_architecture():
     """What the contract does not name: a call from below, and a member of a structure from above."""
     folders = ("kernel/arch", "kernel/include", "kernel/ext", "include/kasan")

@@ -3,6 +3,7 @@
  * kasan_hw_test.c - hardware tags: compares the instructions that fill tags with a plain loop, and checks
  * when the modes of kasan.mode= that only note a bad access report it.
  */
+#include <kasan/tags_inline.h>
 #include <kernel/arch.h>
 #include <kernel/errno.h>
 #include <kernel/irqflags.h>
@@ -18,8 +19,6 @@
 #include <kernel/vmalloc.h>
 #include <kernel/workqueue.h>
 
-#include "../../../../runtime/arch/arm64/mte.h"
-#include "../../../../runtime/tags/tags.h"
 #include "../../../tests/kasan_test.h"
 #include "../../../tests/user_test.h"
 
@@ -621,12 +620,13 @@ static void memory_function_at_null(struct kunit *test)
 /* kasan.write_only= for explicit checks, whatever the CPU can do: they let bad reads pass, and nothing else. */
 static void explicit_checks_of_writes_only(struct kunit *test)
 {
-	const bool saved = kasan_opt_write_only;
+	unsigned int saved = 0;
 	char *ptr = kmalloc(64, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_NULL(test, ptr);
 	HIDE_VAR(ptr);
-	kasan_opt_write_only = true;
+	kasan_option_number("kasan.write_only", &saved);
+	kasan_option("kasan.write_only", "on");
 	KUNIT_EXPECT_TRUE(test, kasan_write_only_enabled());
 	KUNIT_EXPECT_TRUE(test, kasan_check_read(ptr + 64, 8));
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 8,
@@ -638,7 +638,7 @@ static void explicit_checks_of_writes_only(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, kasan_write_only_enabled());
 	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 8,
 				  KASAN_TEST_BUG(kasan_check_read(ptr + 64, 8)));
-	kasan_opt_write_only = saved;
+	kasan_option("kasan.write_only", saved ? "on" : "off");
 	kfree(ptr);
 }
 

@@ -5,14 +5,13 @@
  *
  * Bad accesses change nothing: behind a variable may be a frame record.
  */
+#include <kasan/tags_inline.h>
 #include <kernel/fpu.h>
 #include <kernel/kernel.h>
 #include <kernel/sched.h>
 #include <kernel/string.h>
 #include <kernel/time.h>
 
-#include "../../../../runtime/arch/arm64/mte.h"
-#include "../../../../runtime/tags/tags.h"
 #include "../../../program/setjmp.h"
 #include "../../../tests/kasan_test.h"
 

@@ -6,6 +6,7 @@
  *
  * tests/unit/test_sample.c interrupts a draw after each single instruction. This is the same under load.
  */
+#include <kasan/mte.h>
 #include <kernel/gfp.h>
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
@@ -13,7 +14,6 @@
 #include <kernel/sched.h>
 #include <kernel/slab.h>
 
-#include "../../../../runtime/arch/arm64/mte.h"
 #include "../../../tests/kasan_test.h"
 
 #define TASKS_PER_CPU 3U

@@ -3,14 +3,13 @@
  * mte_cpu_test.c - the Memory Tagging Extension on each CPU: what its registers say against what the options ask for
  * and what the CPU can do; and filling tags where CPUs have blocks of different sizes.
  */
+#include <kasan/tags_inline.h>
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
 #include <kernel/sched.h>
 #include <kernel/workqueue.h>
 #include <asm/pgtable.h>
 
-#include "../../../../runtime/arch/arm64/mte.h"
-#include "../../../../runtime/tags/tags.h"
 #include "../../../tests/kasan_test.h"
 #include "../mte.h"
 

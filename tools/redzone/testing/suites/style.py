@@ -328,6 +328,16 @@ def hidden_members(sources):
     ]
 
 
+def private_headers(sources):
+    """Return which files of the kernel include a header of runtime/: customers have include/kasan only."""
+    return [
+        f"{name}: includes {header}; the runtime's customers include <kasan/...> only"
+        for name, text in sorted(sources.items())
+        for _, header in _INCLUDE.findall(text)
+        if name.startswith("kernel/") and re.search(r"(?:^|/)runtime/", header)
+    ]
+
+
 # One architecture's own words, in code: registers, numbers of pages, names of tools.
 _ONE_ARCH = re.compile(
     r"\b(?:PSTATE\w*|aarch64|AARCH64|x18|x29|EL[01]|0xffff[0-9a-f]{12}|PAGE_SHIFT == \d+)\b"
@@ -364,6 +374,7 @@ def run(context):
     kernel = {str(path.relative_to(ROOT)): path for path in paths if path.is_relative_to(ROOT / "kernel")}
     texts = {name: path.read_text() for name, path in kernel.items() if path.suffix in (".c", ".h", ".S")}
     yield result("architecture-contract", behind_contract(texts))
+    yield result("private-headers", private_headers(texts))
     public = {
         str(path.relative_to(ROOT)): path for path in paths if path.is_relative_to(ROOT / "include" / "kasan")
     }

@@ -2,16 +2,20 @@
 /*
  * mte.h - the instructions of arm64's Memory Tagging Extension, as inline functions.
  *
- * No other file contains them. Each tells the assembler about the extension, so the surrounding code needs no -march
+ * The runtime takes them from here, and so may ports and their tests. Each tells the assembler about the extension, so the surrounding code needs no -march
  * option and runs on CPUs without the extension as long as it does not call these. Pointers have the tag to be stored
  * in bits 59:56.
  */
-#ifndef KASAN_ARCH_ARM64_MTE_H
-#define KASAN_ARCH_ARM64_MTE_H
+#ifndef KASAN_MTE_H
+#define KASAN_MTE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define KASAN_MTE ".arch armv8.5-a+memtag\n\t"
 
@@ -184,4 +188,8 @@ static inline void kasan_mte_clear_async_fault(void)
 				     : "memory");
 }
 
-#endif /* KASAN_ARCH_ARM64_MTE_H */
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* KASAN_MTE_H */

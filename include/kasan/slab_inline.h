@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * slab_inline.h - the hooks of slab objects as inline functions, for allocators that are compiled with the runtime's
- * sources.
+ * slab_inline.h - the hooks of slab objects as inline functions, in the tag modes.
  *
  * kasan_slab_alloc() and kasan_slab_free() work for every allocator. One that includes this file can do most of their
  * work on its own fast path, without two calls, and with interrupts off once for both. It first looks at
  * kasan_slab_flags, and calls the hook if they are not 0 or if the inline function says so. Both ways can be mixed,
- * object by object. The including file must not be instrumented.
+ * object by object.
  *
- * kernel/mm is the example. Only the tag modes have inline hooks.
+ * The including file must not be instrumented, and has the same CONFIG_KASAN_* as the runtime. kernel/mm/slab_entry.c is
+ * an example.
  */
 #ifndef KASAN_SLAB_INLINE_H
 #define KASAN_SLAB_INLINE_H
 
-#include "../base/base.h"
+#include <kasan/slab.h>
+#include <kasan/tags_inline.h>
 
 #ifdef CONFIG_KASAN_TAGS
 
-#include "tags_hot.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* --- The tag of the next life --- */
 
@@ -204,6 +207,10 @@ static kasan_always_inline bool kasan_slab_free_inline(const struct kasan_cache 
 		kasan_tags_fill_few(kasan_tag_addr(addr, KASAN_SLAB_FREE), size);
 	return true;
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* CONFIG_KASAN_TAGS */
 #endif /* KASAN_SLAB_INLINE_H */
