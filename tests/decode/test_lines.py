@@ -337,6 +337,11 @@ def test_wrong_build_id(built, run_decode, tmp_path):
     run_decode(log, "--elf", built.path, status=1)
 
 
+def compile_module(path):
+    command = ["clang-19", "--target=aarch64-none-elf", "-O2", "-g", "-ffreestanding", "-DMODULE", "-c"]
+    subprocess.run([*command, "-fno-optimize-sibling-calls", SOURCE, "-o", path], check=True)
+
+
 @pytest.mark.parametrize("debug", [False, True])
 def test_module(tmp_path, debug):
     """Frames of a module: found by name, and a folder may have a stripped one and its debug information."""
@@ -345,13 +350,7 @@ def test_module(tmp_path, debug):
     folder = tmp_path / "lib" / "drivers"
     folder.mkdir(parents=True)
     module = folder / "test-module.ko"
-    subprocess.run(
-        [
-            *("clang-19", "--target=aarch64-none-elf", "-O2", "-g", "-ffreestanding", "-DMODULE", "-c"),
-            *("-fno-optimize-sibling-calls", str(SOURCE), "-o", str(module)),
-        ],
-        check=True,
-    )
+    compile_module(module)
     functions, _ = read(module)
     # The calls of an object file have no targets yet: count the instructions behind each `bl`.
     text = process.output(["llvm-objdump-19", "-dr", "--no-show-raw-insn", module])
@@ -391,13 +390,7 @@ def packet_module(tmp_path_factory):
     folder = tmp_path_factory.mktemp("module")
     kernel = build("arm64-clang", folder)
     part, module = folder / "part.o", folder / "whole.ko"
-    subprocess.run(
-        [
-            *("clang-19", "--target=aarch64-none-elf", "-O2", "-g", "-ffreestanding", "-DMODULE", "-c"),
-            *("-fno-optimize-sibling-calls", str(SOURCE), "-o", str(part)),
-        ],
-        check=True,
-    )
+    compile_module(part)
     subprocess.run(["ld.lld-19", "-r", "--build-id=sha1", str(part), "-o", str(module)], check=True)
     start, size = read(module)[0]["module_entry"]
     text = process.output(
