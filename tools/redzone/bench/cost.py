@@ -77,11 +77,10 @@ GROUPS = {
         "vmalloc_4k": "vmalloc(4K)+vfree",
         "vmalloc_16k": "vmalloc(16K)+vfree",
         "vmalloc_1m": "vmalloc(1M)+vfree",
-        "test_vmalloc.fix_size": "test_vmalloc fix_size",
-        "test_vmalloc.full_fit": "test_vmalloc full_fit",
-        "test_vmalloc.long_busy_list": "test_vmalloc long_busy_list",
-        "test_vmalloc.random_size": "test_vmalloc random_size",
-        "test_vmalloc.fix_align": "test_vmalloc fix_align",
+        **{
+            f"test_vmalloc.{name}": f"test_vmalloc {name}"
+            for name in ("fix_size", "full_fit", "long_busy_list", "random_size", "fix_align")
+        },
     },
     "boot": {"boot": "boot from reset, 2 GiB"},
     "live": {
