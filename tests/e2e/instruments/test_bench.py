@@ -40,7 +40,14 @@ def test_a_title_selects_what_it_names():
     assert found["smp"] == [f"smp.kmalloc_64@{cpus}" for cpus in cost.CPUS]
 
 
-def test_two_runs_are_equal(redzone, tmp_path):
+def measured(redzone, modes, pattern):
+    """Return {column: {operation: figure}} and the heading of the table."""
+    result = redzone("bench", "--modes", modes, "--ops", pattern, "--json", "figures.json", status=0)
+    figures = json.loads((redzone.folder / "figures.json").read_text())["figures"]
+    return figures, result.stdout.splitlines()[0]
+
+
+def test_two_runs_are_equal_and_meet_the_goals_of_checked_copies(redzone, tmp_path):
     first, second = tmp_path / "first.json", tmp_path / "second.json"
     redzone(*QUICK, "--json", str(first), status=0)
     after = redzone(*QUICK, "--json", str(second), "--against", str(first), status=0)
@@ -50,33 +57,20 @@ def test_two_runs_are_equal(redzone, tmp_path):
     for row in rows:
         # Compared with the first run: the kernel without KASAN, with traces, and without traces.
         assert row.split()[-3:] == ["1.00", "1.00", "1.00"]
-
-
-def test_pages_do_not_depend_on_what_ran_before(redzone, tmp_path):
-    # kmalloc_8192 runs before pages_3 and leaves free memory in another shape.
-    figures = []
-    for pattern in ("pages_3", "[kp][ma]*_[83]*"):
-        path = tmp_path / "figures.json"
-        redzone("bench", "--modes", "none", "--ops", pattern, "--json", str(path), status=0)
-        figures.append(json.loads(path.read_text())["figures"]["none"])
-    assert list(figures[1]) == ["kmalloc_8192", "pages_3"]
-    assert figures[0]["pages_3"] == figures[1]["pages_3"]
-
-
-def test_goals_of_checked_copies(redzone, tmp_path):
-    path = tmp_path / "figures.json"
-    redzone(*QUICK, "--json", str(path), status=0)
-    figures = json.loads(path.read_text())["figures"]
+    figures = json.loads(first.read_text())["figures"]
     assert figures["generic-inline"]["memcpy_1024"] <= figures["none"]["memcpy_1024"] + 80
     assert figures["generic-inline"]["memset_1024"] <= figures["none"]["memset_1024"] + 50
 
 
-def test_goals_of_allocations(redzone, tmp_path):
-    path = tmp_path / "figures.json"
-    redzone(
-        "bench", "--modes", "generic-inline", "--ops", "[kv]malloc_[46][4k]", "--json", str(path), status=0
-    )
-    figures = json.loads(path.read_text())["figures"]
+def test_pages_do_not_depend_on_what_ran_before(redzone):
+    # kmalloc_8192 runs before pages_3 and leaves free memory in another shape.
+    alone, after = (measured(redzone, "none", one)[0]["none"] for one in ("pages_3", "[kp][ma]*_[83]*"))
+    assert list(after) == ["kmalloc_8192", "pages_3"]
+    assert alone["pages_3"] == after["pages_3"]
+
+
+def test_goals_of_allocations(redzone):
+    figures, _ = measured(redzone, "generic-inline", "[kv]malloc_[46][4k]")
     assert figures["generic-inline, no traces"]["kmalloc_64"] <= suite.KMALLOC
     assert figures["generic-inline"]["vmalloc_4k"] <= figures["none"]["vmalloc_4k"] * suite.TIMES
 
@@ -105,24 +99,9 @@ def test_the_suite_sees_what_misses_a_goal(column, operation, value, goal):
     assert len(suite.stale(figures, recorded)) == (far and not operation.startswith("smp."))
 
 
-def test_each_mode_is_measured_once(redzone, tmp_path):
-    path = tmp_path / "figures.json"
-    result = redzone(
-        "bench",
-        "--modes",
-        "none,generic-inline,generic-inline",
-        "--ops",
-        "memset*",
-        "--json",
-        str(path),
-        status=0,
-    )
-    assert list(json.loads(path.read_text())["figures"]) == [
-        "none",
-        "generic-inline",
-        "generic-inline, no traces",
-    ]
-    heading = result.stdout.splitlines()[0]
+def test_each_mode_is_measured_once(redzone):
+    figures, heading = measured(redzone, "none,generic-inline,generic-inline", "memset*")
+    assert list(figures) == ["none", "generic-inline", "generic-inline, no traces"]
     assert heading.count("no traces") == 1
 
 

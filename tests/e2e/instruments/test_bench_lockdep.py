@@ -4,7 +4,6 @@
 import pytest
 from redzone.bench import lockdep, page
 from redzone.bench.lockdep import Measured
-from redzone.build import builder
 
 
 def measured(job, spin, **events):
@@ -97,12 +96,8 @@ def test_counts_are_read_from_the_console():
 
 @pytest.fixture(scope="module")
 def images():
-    return {
-        ("spinning", key): builder.build(lockdep.preset_of(key, "spinning"), targets=(page.KERNEL,))[
-            page.KERNEL
-        ]
-        for key in (lockdep.BASE, lockdep.KASAN, lockdep.VALIDATOR)
-    }
+    keys = (lockdep.BASE, lockdep.KASAN, lockdep.VALIDATOR)
+    return page.build({("spinning", key): lockdep.preset_of(key, "spinning") for key in keys}, yes=False)
 
 
 @pytest.fixture(scope="module")

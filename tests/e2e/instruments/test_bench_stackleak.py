@@ -3,7 +3,6 @@
 
 import pytest
 from redzone.bench import page, stackleak
-from redzone.build import builder
 from redzone.core.base import Failure
 
 MEASURED = {
@@ -42,10 +41,7 @@ def test_kernels_are_built_with_and_without_erasing():
 
 @pytest.fixture(scope="module")
 def images():
-    return {
-        key: builder.build(preset, targets=(page.KERNEL,))[page.KERNEL]
-        for key, preset in stackleak.presets(["clang-19"]).items()
-    }
+    return page.build(stackleak.presets(["clang-19"]), yes=False)
 
 
 def test_one_kernel(images):
