@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import ROOT, decode, reports
+from conftest import decode, reports
 from elftools.dwarf.dwarf_expr import DWARFExprParser
 from elftools.elf import elffile
 from redzone.core import process
@@ -501,7 +501,3 @@ def test_interrupted_instruction(tmp_path):
     assert frame.exact
     # Not the line of the call.
     assert frame.locations[-1].line != line_of("packet = new_packet();")
-
-
-def test_root_is_the_repository():
-    assert (ROOT / "redzone").is_file()

@@ -93,15 +93,6 @@ int main(void)
 """
 
 
-@pytest.mark.parametrize("cc", ["clang-19", "clang-22", "gcc"])
-def test_null_pointer_write_is_not_optimised_away(redzone, source, cc):
-    if cc == "clang-22":
-        need(cc)
-    result = redzone("run", "--cc", cc, source(NULL_WRITE), status=1)
-    assert [kind for kind, _ in reports(result.stdout)] == ["null-ptr-deref"]
-    assert "\nmain() at program.c:5 wrote 4 bytes at 0x0" in result.stdout
-
-
 OVERRUN = """\
 int main(void)
 {
@@ -112,13 +103,6 @@ int main(void)
 	return s == 0;
 }
 """
-
-
-@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
-def test_constant_overrun_is_found_without_optimisation(redzone, source, cc):
-    result = redzone("run", "-O0", "--cc", cc, source(OVERRUN), status=1)
-    assert [kind for kind, _ in reports(result.stdout)] == ["stack-out-of-bounds"]
-    assert "\nmain() at program.c:6 read 4 bytes at 0x" in result.stdout
 
 
 SCOPE = """\
@@ -137,12 +121,21 @@ int main(void)
 
 
 @pytest.mark.parametrize("cc", ["clang-19", "clang-22", "gcc"])
-def test_scopes_end_without_optimisation(redzone, source, cc):
+@pytest.mark.parametrize(
+    ("text", "options", "kind", "said"),
+    [
+        (NULL_WRITE, (), "null-ptr-deref", "program.c:5 wrote 4 bytes at 0x0"),
+        (OVERRUN, ("-O0",), "stack-out-of-bounds", "program.c:6 read 4 bytes at 0x"),
+        (SCOPE, ("-O0",), "use-after-scope", "program.c:10 read 4 bytes at 0x"),
+    ],
+    ids=["null", "overrun", "scope"],
+)
+def test_bugs_are_not_optimised_away(redzone, source, cc, text, options, kind, said):
     if cc == "clang-22":
         need(cc)
-    result = redzone("run", "-O0", "--cc", cc, source(SCOPE), status=1)
-    assert [kind for kind, _ in reports(result.stdout)] == ["use-after-scope"]
-    assert "\nmain() at program.c:10 read 4 bytes at 0x" in result.stdout
+    result = redzone("run", *options, "--cc", cc, source(text), status=1)
+    assert [found for found, _ in reports(result.stdout)] == [kind]
+    assert f"\nmain() at {said}" in result.stdout
 
 
 def test_options_of_the_compiler(redzone, source):
@@ -165,11 +158,6 @@ def test_off_by_one(redzone, source):
     assert "Write of size 1 at addr" in result.stdout
     assert "\nmain() at program.c:10 wrote 1 byte at 0x" in result.stdout
     assert "done" in result.stdout
-
-
-def test_last_byte_is_fine(redzone, source):
-    result = redzone("run", "-DAT=12", source(HEAP), status=0)
-    assert reports(result.stdout) == []
 
 
 def test_mode_off_reports_nothing(redzone, source):
@@ -229,23 +217,27 @@ def test_an_asynchronous_report_has_no_exact_place(redzone, source):
     assert "Access at program.c:10\n" in result.stdout and "kasan.mode=sync" not in result.stdout
 
 
-def test_outline_gcc_and_four_cpus(redzone, source):
-    result = redzone("run", "--outline", "--cc", "gcc", "--smp", "4", "-DAT=13", source(HEAP), status=1)
-    assert "program.c:10" in result.stdout
+CRASH = "int main(void) { *(volatile int *)0 = 1; return 0; }"
+# (options, program, exit status, what is said): the last byte is fine, the end of main() returns 0.
+ENDS = (
+    (("-DAT=12",), HEAP, 0, "redzone: no KASAN report"),
+    (("--outline", "--cc", "gcc", "--smp", "4", "-DAT=13"), HEAP, 1, "program.c:10"),
+    (("--no-symbolize", "-DAT=13"), HEAP, 1, "slab-out-of-bounds in main+0x"),
+    (("--append", "kasan.fault=panic", "-DAT=13"), HEAP, 1, "Kernel panic - not syncing"),
+    (("--mode", "off", "--append", "panic_on_oops=1"), CRASH, 3, "Kernel panic - not syncing"),
+    ((), "int main(void) { }", 0, "redzone: no KASAN report"),
+    ((), "int main(void) { return 5; }", 4, "redzone: the program returned 5\n"),
+    ((), "#include <stdlib.h>\nint main(void) { abort(); }", 4, "redzone: the program aborted"),
+)
 
 
-def test_nonzero_return_value(redzone, source):
-    result = redzone("run", source("int main(void) { return 5; }"), status=4)
-    assert result.stderr.splitlines()[-1] == "redzone: the program returned 5"
-
-
-def test_abort(redzone, source):
-    result = redzone("run", source("#include <stdlib.h>\nint main(void) { abort(); }"), status=4)
-    assert "redzone: the program aborted" in result.stderr
-
-
-def test_falling_off_the_end_of_main_returns_zero(redzone, source):
-    redzone("run", source("int main(void) { }"), status=0)
+@pytest.mark.parametrize(("options", "text", "status", "said"), ENDS)
+def test_ends(redzone, source, options, text, status, said):
+    result = redzone("run", *options, source(text), status=status)
+    assert said in result.stdout + result.stderr
+    # Lines of source are not for those who do without, and nothing runs after a panic.
+    assert "--no-symbolize" not in options or "program.c" not in result.stdout
+    assert "Kernel panic" not in said or "done" not in result.stdout.splitlines()
 
 
 def test_hang_ends_at_the_timeout(redzone, source):
@@ -256,31 +248,11 @@ def test_hang_ends_at_the_timeout(redzone, source):
 
 
 def test_crash_without_report(redzone, source):
-    text = "int main(void) { *(volatile int *)0 = 1; return 0; }"
-    result = redzone("run", "--mode", "off", source(text), status=3)
+    result = redzone("run", "--mode", "off", source(CRASH), status=3)
     assert "Unable to handle kernel" in result.stdout
     assert "redzone: the program crashed: NULL pointer dereference" in result.stderr
     assert "main() at program.c:1\n" in result.stderr
     assert ">     1 | int main(void)" in result.stderr
-
-
-def test_panic_without_report(redzone, source):
-    result = redzone(
-        "run",
-        "--mode",
-        "off",
-        "--append",
-        "panic_on_oops=1",
-        source("int main(void) { *(volatile int *)0 = 1; return 0; }"),
-        status=3,
-    )
-    assert "Kernel panic - not syncing" in result.stdout
-
-
-def test_fault_panic_still_says_reported(redzone, source):
-    result = redzone("run", "--append", "kasan.fault=panic", "-DAT=13", source(HEAP), status=1)
-    assert "Kernel panic - not syncing" in result.stdout
-    assert "done" not in result.stdout.splitlines()
 
 
 def test_arguments_includes_defines_and_several_files(redzone, source):
@@ -368,11 +340,6 @@ def test_log_keeps_the_lines_of_the_kernel(redzone, source, tmp_path):
     assert frames
     assert "program.c:10" not in log
     assert result.returncode == 1
-
-
-def test_no_symbolize(redzone, source):
-    result = redzone("run", "--no-symbolize", "-DAT=13", source(HEAP), status=1)
-    assert "program.c" not in result.stdout
 
 
 def test_icount_runs_are_identical(redzone, source):
