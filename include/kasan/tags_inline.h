@@ -226,7 +226,7 @@ static kasan_always_inline bool kasan_tags_resize(uintptr_t addr, size_t whole, 
 		addr = kasan_mte_st2g(kasan_mte_st2g(addr));
 		if (whole == 64)
 			return true;
-		/* At most 48. */
+		/* At most 48 bytes are left. */
 		addr = kasan_tag_addr(addr - 64 + whole, KASAN_TAG_INVALID);
 		if (whole <= 32)
 			addr = kasan_mte_st2g(addr);
