@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* internal.h - soft interrupts, as softirq.c and kernel/ext/rt/softirq.c share them. */
+/* internal.h - soft interrupts: what softirq.c shares with softirq_run.c, or in a real-time kernel with kernel/ext/rt/softirq.c. */
 #ifndef IRQ_INTERNAL_H
 #define IRQ_INTERNAL_H
 
@@ -11,13 +11,10 @@ void softirq_run_actions(u32 pending);
 /** softirq_run_in_thread() - run what is pending of the soft interrupts @mask, in a thread of this CPU. */
 void softirq_run_in_thread(u32 mask);
 
-/** softirq_rt_init() - at boot, once. */
-#ifdef CONFIG_PREEMPT_RT
-void softirq_rt_init(void);
-#else
-static inline void softirq_rt_init(void)
-{
-}
-#endif
+/** softirq_wake_thread() - wake the threads of this CPU that run the soft interrupts @mask. Interrupts are off. */
+void softirq_wake_thread(u32 mask);
+
+/** softirq_lock_init() - at boot, once. */
+void softirq_lock_init(void);
 
 #endif

@@ -12,17 +12,12 @@
 #include <kernel/interrupt.h>
 #include <kernel/kernel.h>
 #include <kernel/rcupdate.h>
+#include <kernel/rt.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
 #include <kernel/softirq.h>
 #include <kernel/spinlock.h>
 #include <asm/barrier.h>
-
-#ifdef CONFIG_PREEMPT_RT
-#define FORCE_THREADS true
-#else
-#define FORCE_THREADS false
-#endif
 
 /**
  * struct irq_action - the handler of an interrupt
@@ -167,7 +162,7 @@ int request_threaded_irq(unsigned int irq, irq_handler_t handler, irq_handler_t 
 	action->thread_fn = thread_fn;
 	action->flags = flags;
 	action->dev = dev;
-	action->forced = FORCE_THREADS && handler && !(flags & IRQF_NO_THREAD);
+	action->forced = PREEMPT_RT && handler && !(flags & IRQF_NO_THREAD);
 	/* The line may stay active until the handler has run. */
 	if (action->forced)
 		action->flags |= IRQF_ONESHOT;

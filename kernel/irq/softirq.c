@@ -11,6 +11,7 @@
  */
 #include <kernel/arch.h>
 #include <kernel/kernel.h>
+#include <kernel/rt.h>
 #include <kernel/sched.h>
 #include <kernel/scs.h>
 #include <kernel/softirq.h>
@@ -18,28 +19,14 @@
 
 #include "internal.h"
 
-/* An interrupt looks again for new work so often, and then leaves the rest to the thread. */
-#define MAX_ROUNDS 10
-
-/* Does nobody look at a bit that is set here, other than the thread? */
-#ifdef CONFIG_PREEMPT_RT
-#define ONLY_THREAD_LOOKS() true
-#else
-#define ONLY_THREAD_LOOKS() (!in_interrupt())
-#endif
-
 /* The threads of each CPU, and which soft interrupts each one runs, as a mask. */
 static const struct {
 	const char *name;
 	u32 mask;
 	bool fifo;
 } threads[] = {
-#ifdef CONFIG_PREEMPT_RT
-	{.name = "ksoftirqd", .mask = ~(1U << TIMER_SOFTIRQ)},
-	{.name = "ktimers", .mask = 1U << TIMER_SOFTIRQ, .fifo = true},
-#else
-	{.name = "ksoftirqd", .mask = ~0U},
-#endif
+	{.name = "ksoftirqd", .mask = ~(PREEMPT_RT ? 1U << TIMER_SOFTIRQ : 0U)},
+	{.name = "ktimers", .mask = PREEMPT_RT ? 1U << TIMER_SOFTIRQ : 0U, .fifo = true},
 };
 
 DEFINE_DECLARED_PER_CPU(softirq_pending);
@@ -55,7 +42,7 @@ void open_softirq(enum softirq nr, void (*action)(void))
 }
 
 /* Wake the thread of this CPU that runs the soft interrupts @mask. Interrupts are off. */
-static void wake_thread(u32 mask)
+void softirq_wake_thread(u32 mask)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(threads); i++) {
 		/* Before the thread exists, the next interrupt runs what is pending, or the thread does that first. */
@@ -69,8 +56,9 @@ static void wake_thread(u32 mask)
 void raise_softirq_irqoff(enum softirq nr)
 {
 	this_cpu_write(softirq_pending, this_cpu_read(softirq_pending) | 1U << nr);
-	if (ONLY_THREAD_LOOKS())
-		wake_thread(1U << nr);
+	/* Otherwise the end of the interrupt looks at the bit. */
+	if (PREEMPT_RT || !in_interrupt())
+		softirq_wake_thread(1U << nr);
 }
 
 void raise_softirq(enum softirq nr)
@@ -101,93 +89,6 @@ void softirq_run_actions(u32 pending)
 	arch_check_async_faults();
 }
 
-#ifndef CONFIG_PREEMPT_RT
-
-/* Run what is pending, with interrupts on, for a few rounds. Interrupts are off before and after. */
-static void __do_softirq(void)
-{
-	unsigned int rounds = 0;
-	u32 pending;
-
-	preempt_count_add(SOFTIRQ_OFFSET);
-	while ((pending = local_softirq_pending())) {
-		/* The first round always takes place, or a CPU that is never idle would run nothing. */
-		if (rounds++ && (rounds > MAX_ROUNDS || need_resched())) {
-			wake_thread(~0U);
-			break;
-		}
-		this_cpu_write(softirq_pending, 0);
-		local_irq_enable();
-		softirq_run_actions(pending);
-		local_irq_disable();
-	}
-	preempt_count_sub(SOFTIRQ_OFFSET);
-}
-
-#ifndef CONFIG_SHADOW_CALL_STACK
-/* Call @fn. @frame: set to the address above the frames that @fn makes. The tail must not be a jump. */
-static noinline void scs_call_softirqs(void (*fn)(void), const void **frame)
-{
-	*frame = __builtin_frame_address(0);
-	fn();
-	barrier();
-}
-#endif
-
-/* Run what is pending on top of the running task. Interrupts are off. */
-static void run_on_top(void)
-{
-	const void *outer = current->irq_frame;
-
-	scs_call_softirqs(__do_softirq, &current->irq_frame);
-	current->irq_frame = outer;
-}
-
-void irq_exit_softirq(void)
-{
-	if (unlikely(local_softirq_pending()) && !in_interrupt())
-		run_on_top();
-}
-
-void do_softirq(void)
-{
-	if (in_interrupt())
-		return;
-	/* Soft interrupts switch interrupts on, which the caller does not expect. */
-	if (WARN_ON_ONCE(irqs_disabled())) {
-		wake_thread(~0U);
-		return;
-	}
-	local_irq_disable();
-	if (local_softirq_pending()) {
-		arch_check_async_faults();
-		run_on_top();
-	}
-	local_irq_enable();
-}
-
-#ifdef CONFIG_LOCKDEP
-void local_bh_enable(void)
-{
-	if (softirq_count() == SOFTIRQ_DISABLE_OFFSET && !in_hardirq())
-		lockdep_softirqs_on(_RET_IP_);
-	preempt_count_sub(SOFTIRQ_DISABLE_OFFSET - 1);
-	if (unlikely(local_softirq_pending()))
-		do_softirq();
-	preempt_enable();
-}
-#endif
-
-void softirq_run_in_thread(u32 mask)
-{
-	local_irq_disable();
-	if (local_softirq_pending())
-		__do_softirq();
-	local_irq_enable();
-}
-
-#endif /* !CONFIG_PREEMPT_RT */
-
 /* --- The threads ------------------------------------------------------------------------------ */
 
 /* @mask: of the soft interrupts that this thread runs. */
@@ -210,7 +111,7 @@ static int softirq_loop(void *mask)
 
 void softirq_init(void)
 {
-	softirq_rt_init();
+	softirq_lock_init();
 	timers_init();
 	tasklet_init();
 }
@@ -218,8 +119,12 @@ void softirq_init(void)
 int softirq_init_cpu(unsigned int cpu)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(threads); i++) {
-		struct task *task = kthread_create(softirq_loop, (void *)(uintptr_t)threads[i].mask,
-						   "%s/%u", threads[i].name, cpu);
+		struct task *task;
+
+		if (!threads[i].mask)
+			continue;
+		task = kthread_create(softirq_loop, (void *)(uintptr_t)threads[i].mask, "%s/%u",
+				      threads[i].name, cpu);
 
 		if (IS_ERR(task))
 			return -ENOMEM;

@@ -7,18 +7,13 @@
  */
 #include <kernel/kernel.h>
 #include <kernel/param.h>
+#include <kernel/rt.h>
 #include <kernel/sched.h>
 #include <kernel/smp.h>
 
 #include "rcu.h"
 
-#ifdef CONFIG_PREEMPT_RT
-#define DEFAULT_KTHREAD_PRIO 1
-#else
-#define DEFAULT_KTHREAD_PRIO 0
-#endif
-
-static unsigned int kthread_prio = DEFAULT_KTHREAD_PRIO;
+static unsigned int kthread_prio = PREEMPT_RT ? 1 : 0;
 range_param("rcutree.kthread_prio", kthread_prio, 0, 99, "a number",
 	    "real-time priority of RCU's threads and of readers that keep others waiting; 0: none, "
 	    "as by default in "

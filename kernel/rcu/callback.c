@@ -16,6 +16,7 @@
 #include <kernel/mm.h>
 #include <kernel/mutex.h>
 #include <kernel/percpu.h>
+#include <kernel/rt.h>
 #include <kernel/sched.h>
 #include <kernel/smp.h>
 #include <kernel/spinlock.h>
@@ -151,20 +152,18 @@ static void rcu_call(struct rcu_head *head)
  * callback may wait for spin locks, and must not keep urgent tasks waiting; there, sleeping in a reader is noticed. */
 static void begin_calls(void)
 {
-#ifdef CONFIG_PREEMPT_RT
-	rcu_read_lock();
-#else
-	preempt_disable();
-#endif
+	if (PREEMPT_RT)
+		rcu_read_lock();
+	else
+		preempt_disable();
 }
 
 static void end_calls(void)
 {
-#ifdef CONFIG_PREEMPT_RT
-	rcu_read_unlock();
-#else
-	preempt_enable();
-#endif
+	if (PREEMPT_RT)
+		rcu_read_unlock();
+	else
+		preempt_enable();
 }
 
 static void call_done(struct rcu_cpu *rcp)

@@ -229,30 +229,6 @@ void schedule(void)
 		wq_worker_running();
 }
 
-#ifdef CONFIG_PREEMPT_RT
-void set_rtlock_wait_state(void)
-{
-	struct task *task = current;
-
-	raw_spin_lock_irq(&task->wake_lock);
-	task->saved_state = task->state;
-	WRITE_ONCE(task->state, TASK_RTLOCK_WAIT);
-	raw_spin_unlock_irq(&task->wake_lock);
-	/* As in set_current_state(). */
-	smp_mb();
-}
-
-void restore_rtlock_wait_state(void)
-{
-	struct task *task = current;
-
-	raw_spin_lock_irq(&task->wake_lock);
-	WRITE_ONCE(task->state, task->saved_state);
-	task->saved_state = TASK_RUNNING;
-	raw_spin_unlock_irq(&task->wake_lock);
-	smp_mb();
-}
-
 void schedule_rtlock(void)
 {
 	if (unlikely(in_atomic()))
@@ -263,21 +239,6 @@ void schedule_rtlock(void)
 		preempt_enable_no_resched();
 	} while (need_resched());
 }
-
-/* @task waits for a lock, and will sleep later for what wakes it now: keep that wake-up. wake_lock is held. */
-static bool wake_saved_state(struct task *task, unsigned int state)
-{
-	if (!(task->saved_state & state))
-		return false;
-	task->saved_state = TASK_RUNNING;
-	return true;
-}
-#else
-static bool wake_saved_state(struct task *task, unsigned int state)
-{
-	return false;
-}
-#endif
 
 void schedule_dead(void)
 {
@@ -575,7 +536,7 @@ void cpu_startup_entry(void)
 	}
 }
 
-static void sleep_bug(const char *file, int line)
+void sched_sleep_bug(const char *file, int line)
 {
 	static unsigned long last;
 	unsigned long now;
@@ -598,13 +559,5 @@ static void sleep_bug(const char *file, int line)
 void __might_sleep(const char *file, int line)
 {
 	if (unlikely(!preemptible() || holds_rtlock()))
-		sleep_bug(file, line);
+		sched_sleep_bug(file, line);
 }
-
-#ifdef CONFIG_PREEMPT_RT
-void __rtlock_might_sleep(const char *file, int line)
-{
-	if (unlikely(!preemptible()))
-		sleep_bug(file, line);
-}
-#endif

@@ -59,6 +59,9 @@ extern atomic_t rt_waiting;
 
 /* --- core.c --------------------------------------------------------------------------------------- */
 
+/** sched_sleep_bug() - warn, with a trace, that the code at @file and @line must not sleep here. */
+void sched_sleep_bug(const char *file, int line);
+
 /** lock_task_rq() - lock and return the run queue that @task belongs to. Interrupts off. */
 struct rq *lock_task_rq(struct task *task);
 

@@ -11,17 +11,14 @@
  */
 #include <kernel/bug.h>
 #include <kernel/percpu.h>
+#include <kernel/rt.h>
 #include <kernel/sched.h>
 #include <kernel/softirq.h>
 #include <kernel/spinlock.h>
 #include <kernel/timer.h>
 #include <asm/barrier.h>
 
-#ifdef CONFIG_PREEMPT_RT
-#define IN_TICK(timer) (((timer)->flags & TIMER_HARDIRQ) != 0)
-#else
-#define IN_TICK(timer) false
-#endif
+#define IN_TICK(timer) (PREEMPT_RT && ((timer)->flags & TIMER_HARDIRQ) != 0)
 
 /**
  * struct timer_queue - the timers that run in one context
@@ -45,10 +42,9 @@ struct timers_running {
 };
 static DEFINE_PER_CPU(struct timers_running, running);
 
-#ifdef CONFIG_PREEMPT_RT
-/* Held by a CPU's thread while it is in the function of a timer: a task that waits for its end lends its priority. */
+/* A real-time kernel: held by a CPU's thread while it is in the function of a timer. A task that waits for the function's end
+ * lends its priority. */
 static DEFINE_PER_CPU(spinlock_t, expiry_lock);
-#endif
 
 void timer_setup(struct timer_list *timer, void (*function)(struct timer_list *),
 		 unsigned int flags)
@@ -113,15 +109,13 @@ static int running_on(const struct timer_list *timer)
 /* Wait a little for CPU @cpu, which is in the function of @timer. */
 static void wait_for_end(const struct timer_list *timer, unsigned int cpu)
 {
-#ifdef CONFIG_PREEMPT_RT
 	/* A thread, which might have to wait for this task: for its CPU, or for its priority. A function that runs with
 	 * interrupts off waits for nobody, and the caller may have them off as well. */
-	if (!IN_TICK(timer) && !(timer->flags & TIMER_IRQSAFE)) {
+	if (PREEMPT_RT && !IN_TICK(timer) && !(timer->flags & TIMER_IRQSAFE)) {
 		spin_lock(per_cpu_ptr(&expiry_lock, cpu));
 		spin_unlock(per_cpu_ptr(&expiry_lock, cpu));
 		return;
 	}
-#endif
 	cpu_relax();
 }
 
@@ -182,18 +176,16 @@ static void note_first(struct timer_queue *queue)
 
 static void lock_expiry(void)
 {
-#ifdef CONFIG_PREEMPT_RT
-	spin_lock(this_cpu_ptr(&expiry_lock));
-#endif
+	if (PREEMPT_RT)
+		spin_lock(this_cpu_ptr(&expiry_lock));
 	raw_spin_lock_irq(&timer_lock);
 }
 
 static void unlock_expiry(void)
 {
 	raw_spin_unlock_irq(&timer_lock);
-#ifdef CONFIG_PREEMPT_RT
-	spin_unlock(this_cpu_ptr(&expiry_lock));
-#endif
+	if (PREEMPT_RT)
+		spin_unlock(this_cpu_ptr(&expiry_lock));
 }
 
 /* Call the function of @timer. timer_lock is held, and released meanwhile. */
@@ -221,18 +213,17 @@ static void run_timers(void)
 	lock_expiry();
 	while ((timer = next_timer(&soft, now))) {
 		call_timer(timer);
-#ifdef CONFIG_PREEMPT_RT
 		/* Let those pass that wait for the end of the function. */
-		unlock_expiry();
-		lock_expiry();
-#endif
+		if (PREEMPT_RT) {
+			unlock_expiry();
+			lock_expiry();
+		}
 	}
 	note_first(&soft);
 	unlock_expiry();
 }
 
-#ifdef CONFIG_PREEMPT_RT
-/* In the tick: wake the sleepers. */
+/* In the tick of a real-time kernel: wake the sleepers. */
 static void run_hard_timers(void)
 {
 	struct timer_list *timer;
@@ -250,26 +241,21 @@ static void run_hard_timers(void)
 	note_first(&hard);
 	raw_spin_unlock(&timer_lock);
 }
-#endif
 
 void timers_tick(void)
 {
 	/* Most ticks find no timer, and need no lock for that. */
 	if (queue_due(&soft))
 		raise_softirq_irqoff(TIMER_SOFTIRQ);
-#ifdef CONFIG_PREEMPT_RT
-	if (queue_due(&hard))
+	if (PREEMPT_RT && queue_due(&hard))
 		run_hard_timers();
-#endif
 }
 
 void timers_init(void)
 {
 	open_softirq(TIMER_SOFTIRQ, run_timers);
-#ifdef CONFIG_PREEMPT_RT
-	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++)
+	for (unsigned int cpu = 0; PREEMPT_RT && cpu < NR_CPUS; cpu++)
 		spin_lock_init(per_cpu_ptr(&expiry_lock, cpu));
-#endif
 }
 
 /* --- Sleeping -------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include <kernel/errno.h>
 #include <kernel/kernel.h>
 #include <kernel/lock_events.h>
+#include <kernel/rt.h>
 #include <kernel/stacktrace.h>
 #include <asm/barrier.h>
 
@@ -78,12 +79,10 @@ static void clear_waiters_bit(struct rt_mutex_base *lock)
 /* Return: what is left of @timeout. */
 static long sleep(unsigned int state, long timeout)
 {
-#ifdef CONFIG_PREEMPT_RT
-	if (state == TASK_RTLOCK_WAIT) {
+	if (PREEMPT_RT && state == TASK_RTLOCK_WAIT) {
 		schedule_rtlock();
 		return timeout;
 	}
-#endif
 	return schedule_timeout(timeout);
 }
 

@@ -35,10 +35,7 @@ void rt_mutex_task_init(struct task *task)
 
 void rt_mutex_abandon(void)
 {
-#ifdef CONFIG_PREEMPT_RT
-	current->rt_mutexes_held += current->rtlocks;
-	current->rtlocks = 0;
-#endif
+	abandon_rtlocks();
 }
 
 void rt_mutex_task_exit(void)

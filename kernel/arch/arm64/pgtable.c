@@ -14,6 +14,7 @@
 #include <kernel/errno.h>
 #include <kernel/kasan_shadow.h>
 #include <kernel/pgtable.h>
+#include <kernel/rt.h>
 #include "internal.h"
 
 extern u64 swapper_pg_dir[PTRS_PER_TABLE];
@@ -355,11 +356,7 @@ unsigned long pgtable_own_below(unsigned long low, unsigned long high)
  * A real-time kernel changes so much at a time with interrupts off, except for mappings that may have blocks, which
  * are few. The range is the caller's, so nobody sees how far it is.
  */
-#ifdef CONFIG_PREEMPT_RT
-#define AT_ONCE (32 * PAGE_SIZE)
-#else
-#define AT_ONCE SIZE_MAX
-#endif
+#define AT_ONCE (PREEMPT_RT ? 32 * PAGE_SIZE : SIZE_MAX)
 
 int map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t prot)
 {

@@ -4,5 +4,5 @@ option(REDZONE_PREEMPT_RT "A real-time kernel: spin locks sleep, interrupt handl
 
 if(REDZONE_PREEMPT_RT)
   redzone_extension(rt)
-  list(APPEND kernel_defs CONFIG_PREEMPT_RT=1)
+  list(APPEND kernel_defs CONFIG_PREEMPT_RT=1 CONFIG_LOCK_EVENTS=1)
 endif()

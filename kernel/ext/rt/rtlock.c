@@ -10,6 +10,36 @@
 #include <asm/barrier.h>
 
 #include "rtlock.h"
+#include "../../sched/sched.h"
+
+void set_rtlock_wait_state(void)
+{
+	struct task *task = current;
+
+	raw_spin_lock_irq(&task->wake_lock);
+	task->saved_state = task->state;
+	WRITE_ONCE(task->state, TASK_RTLOCK_WAIT);
+	raw_spin_unlock_irq(&task->wake_lock);
+	/* As in set_current_state(). */
+	smp_mb();
+}
+
+void restore_rtlock_wait_state(void)
+{
+	struct task *task = current;
+
+	raw_spin_lock_irq(&task->wake_lock);
+	WRITE_ONCE(task->state, task->saved_state);
+	task->saved_state = TASK_RUNNING;
+	raw_spin_unlock_irq(&task->wake_lock);
+	smp_mb();
+}
+
+void __rtlock_might_sleep(const char *file, int line)
+{
+	if (unlikely(!preemptible()))
+		sched_sleep_bug(file, line);
+}
 
 void rtlock_slow_lock(struct rt_mutex_base *lock, const char *kind)
 {

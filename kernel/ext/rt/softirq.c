@@ -15,7 +15,7 @@
 
 static DEFINE_PER_CPU(spinlock_t, softirq_lock);
 
-void softirq_rt_init(void)
+void softirq_lock_init(void)
 {
 	for (unsigned int cpu = 0; cpu < NR_CPUS; cpu++)
 		spin_lock_init(per_cpu_ptr(&softirq_lock, cpu));

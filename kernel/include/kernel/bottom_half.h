@@ -15,14 +15,8 @@ DECLARE_PER_CPU(u32, softirq_pending);
 
 #define local_softirq_pending() READ_ONCE(this_cpu_read(softirq_pending))
 
-#ifdef CONFIG_PREEMPT_RT
-
-/** local_bh_disable(), local_bh_enable() - keep soft interrupts, and other tasks that do the same, from running on this
- *  CPU in between. Calls nest. The task stays on its CPU, may be preempted, and takes no locks but those that spin in other
- *  kernels. Waiting for a soft interrupt that runs, it lends its priority. Preemptible context. */
-void local_bh_disable(void);
-void local_bh_enable(void);
-
+#if PREEMPT_RT
+#include <ext/rt_bottom_half.h>
 #else
 
 /** do_softirq() - run what is pending on this CPU, unless in_interrupt(). Interrupts on. */
@@ -53,6 +47,6 @@ static inline void local_bh_enable(void)
 }
 #endif
 
-#endif /* CONFIG_PREEMPT_RT */
+#endif /* !PREEMPT_RT */
 
 #endif

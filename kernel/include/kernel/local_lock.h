@@ -21,17 +21,6 @@
 #include <kernel/sched.h>
 #include <kernel/spinlock.h>
 
-/** struct local_lock - lies in a per-CPU variable. All zeros is a free lock. */
-#ifdef CONFIG_PREEMPT_RT
-typedef struct local_lock {
-	spinlock_t lock;
-} local_lock_t;
-#else
-typedef struct local_lock {
-	struct lockdep_map dep_map;
-} local_lock_t;
-#endif
-
 /** local_lock_init() - make the locks of all CPUs free, and one class. */
 #define local_lock_init(array, member)                                                          \
 	do {                                                                                    \
@@ -41,41 +30,14 @@ typedef struct local_lock {
 			__local_lock_init(&per_cpu_ptr(array, __cpu)->member, #member, &__key); \
 	} while (0)
 
-#ifdef CONFIG_PREEMPT_RT
-
-static inline void __local_lock_init(local_lock_t *lock, const char *name,
-				     const struct lock_class_key *key)
-{
-	__rt_spin_lock_init(&lock->lock, name, key);
-}
-
-/** local_lock(), local_unlock() - own the running CPU's data. In a real-time kernel thread context only. */
-#define local_lock(array, member)                             \
-	do {                                                  \
-		migrate_disable();                            \
-		spin_lock(&this_cpu_ptr(array)->member.lock); \
-	} while (0)
-#define local_unlock(array, member)                             \
-	do {                                                    \
-		spin_unlock(&this_cpu_ptr(array)->member.lock); \
-		migrate_enable();                               \
-	} while (0)
-
-/** local_lock_irq(), local_lock_irqsave() - for data that interrupt handlers use as well. */
-#define local_lock_irq(array, member)	local_lock(array, member)
-#define local_unlock_irq(array, member) local_unlock(array, member)
-#define local_lock_irqsave(array, member, flags) \
-	do {                                     \
-		(flags) = 0UL;                   \
-		local_lock(array, member);       \
-	} while (0)
-#define local_unlock_irqrestore(array, member, flags) \
-	do {                                          \
-		(void)(flags);                        \
-		local_unlock(array, member);          \
-	} while (0)
-
+#if PREEMPT_RT
+#include <ext/rt_local_lock.h>
 #else
+
+/** struct local_lock - lies in a per-CPU variable. All zeros is a free lock. */
+typedef struct local_lock {
+	struct lockdep_map dep_map;
+} local_lock_t;
 
 static inline void __local_lock_init(local_lock_t *lock, const char *name,
 				     const struct lock_class_key *key)
@@ -90,6 +52,7 @@ static inline void __local_lock_init(local_lock_t *lock, const char *name,
 #define __local_lock_release(array, member) \
 	lock_release(&this_cpu_ptr(array)->member.dep_map, _THIS_IP_)
 
+/** local_lock(), local_unlock() - own the running CPU's data. In a real-time kernel thread context only. */
 #define local_lock(array, member)                    \
 	do {                                         \
 		preempt_disable();                   \
@@ -101,6 +64,7 @@ static inline void __local_lock_init(local_lock_t *lock, const char *name,
 		preempt_enable();                    \
 	} while (0)
 
+/** local_lock_irq(), local_lock_irqsave() - for data that interrupt handlers use as well. */
 #define local_lock_irq(array, member)                \
 	do {                                         \
 		local_irq_disable();                 \

@@ -2,17 +2,13 @@
 /*
  * lock_events.h - what happens to locks, counted by name on each CPU.
  *
- * In kernels with the lock validator and in real-time kernels; empty in others. The boot parameter lock_events prints all
+ * In kernels with CONFIG_LOCK_EVENTS, which the lock validator and real-time kernels set; empty in others. The boot parameter lock_events prints all
  * counters when the machine ends.
  */
 #ifndef KERNEL_LOCK_EVENTS_H
 #define KERNEL_LOCK_EVENTS_H
 
 #include <kernel/types.h>
-
-#if defined(CONFIG_LOCKDEP) || defined(CONFIG_PREEMPT_RT)
-#define CONFIG_LOCK_EVENTS 1
-#endif
 
 #define LOCK_EVENTS(event)                                                                     \
 	event(lockdep_acquire)		    /* locks taken, as far as the validator knows */   \

@@ -17,15 +17,8 @@
 
 struct task;
 
-#ifdef CONFIG_PREEMPT_RT
-
-struct mutex {
-	struct rt_mutex_base base;
-	struct lockdep_map dep_map;
-};
-
-#define __MUTEX_INITIALIZER(name) {.base = RT_MUTEX_BASE_INIT, LOCKDEP_MAP(name, LD_WAIT_SLEEP)}
-
+#if PREEMPT_RT
+#include <ext/rt_mutex.h>
 #else
 
 struct mutex {
@@ -39,6 +32,12 @@ struct mutex {
 	{.lock = __RAW_SPIN_LOCK_UNLOCKED((name).lock), \
 	 .waiters = LIST_HEAD_INIT((name).waiters),     \
 	 LOCKDEP_MAP(name, LD_WAIT_SLEEP)}
+
+/** mutex_is_locked() - Return: true if a task owns it; a hint. */
+static inline bool mutex_is_locked(const struct mutex *mutex)
+{
+	return READ_ONCE(mutex->owner) != NULL;
+}
 
 #endif
 
@@ -74,15 +73,5 @@ bool mutex_trylock(struct mutex *mutex);
 
 /** mutex_unlock() - release the mutex. Warns if the running task is not the owner. */
 void mutex_unlock(struct mutex *mutex);
-
-/** mutex_is_locked() - Return: true if a task owns it; a hint. */
-static inline bool mutex_is_locked(const struct mutex *mutex)
-{
-#ifdef CONFIG_PREEMPT_RT
-	return (READ_ONCE(mutex->base.owner) & ~RT_MUTEX_HAS_WAITERS) != 0;
-#else
-	return READ_ONCE(mutex->owner) != NULL;
-#endif
-}
 
 #endif

@@ -93,12 +93,7 @@ static inline int hardirq_count(void)
 
 static inline int softirq_count(void)
 {
-#ifdef CONFIG_PREEMPT_RT
-	/* Soft interrupts are threads that may be preempted. */
-	return READ_ONCE(current->softirq_count);
-#else
-	return preempt_count() & SOFTIRQ_MASK;
-#endif
+	return RT_SOFTIRQ_COUNT(preempt_count() & SOFTIRQ_MASK);
 }
 
 /** in_hardirq() - Return: true inside an interrupt handler. */

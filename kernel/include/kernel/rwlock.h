@@ -17,8 +17,7 @@
 #include <kernel/preempt.h>
 #include <kernel/sync_types.h>
 
-#ifdef CONFIG_PREEMPT_RT
-
+#if PREEMPT_RT
 #include <ext/rt_rwlock.h>
 
 #else

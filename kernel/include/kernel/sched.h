@@ -206,37 +206,31 @@ static inline void migrate_enable(void)
 	WRITE_ONCE(current->migration_disabled, current->migration_disabled - 1);
 }
 
-#ifdef CONFIG_PREEMPT_RT
-/**
- * set_rtlock_wait_state(), restore_rtlock_wait_state() - around waiting for a lock that spins in other kernels
- *
- * The task may have set its state to sleep already, and then need a lock before it does. The first call puts that
- * state aside and sets TASK_RTLOCK_WAIT, the second brings it back. A wake-up meant for the state that was put
- * aside is kept: the second call then leaves TASK_RUNNING. In between, schedule_rtlock() waits, after which
- * set_current_state(TASK_RTLOCK_WAIT) comes before the next look at the condition, and
- * wake_up_state(task, TASK_RTLOCK_WAIT) wakes. Interrupts on; the calls do not nest.
- */
-void set_rtlock_wait_state(void);
-void restore_rtlock_wait_state(void);
-
-/** schedule_rtlock() - sleep until woken from TASK_RTLOCK_WAIT. Allowed inside RCU readers. */
-void schedule_rtlock(void);
-
-/** rtlock_might_sleep() - warn, with a trace, if a lock that sleeps in real-time kernels only is not allowed here. */
-void __rtlock_might_sleep(const char *file, int line);
-#define rtlock_might_sleep() __rtlock_might_sleep(__FILE__, __LINE__)
-#endif
-
+#if PREEMPT_RT
+#include <ext/rt_sched.h>
+#else
 /** holds_rtlock() - Return: true if the running task holds, or waits for, a lock that spins in other kernels. It must not
  *  sleep for anything else, and cannot be killed. */
 static inline bool holds_rtlock(void)
 {
-#ifdef CONFIG_PREEMPT_RT
-	return READ_ONCE(current->rtlocks) != 0;
-#else
 	return false;
-#endif
 }
+
+/** abandon_rtlocks() - the running task ends, and leaves these locks as mutexes that it holds. */
+static inline void abandon_rtlocks(void)
+{
+}
+
+/** wake_saved_state() - @task may wait for such a lock, and sleep later for what wakes it now: keep that wake-up. Its
+ *  wake_lock is held. Return: false if it does not. */
+static inline bool wake_saved_state(struct task *task, unsigned int state)
+{
+	return false;
+}
+#endif
+
+/** schedule_rtlock() - in a real-time kernel: sleep until woken from TASK_RTLOCK_WAIT. Allowed inside RCU readers. */
+void schedule_rtlock(void);
 
 /** might_sleep() - warn, with a trace, if sleeping is not allowed here. */
 void __might_sleep(const char *file, int line);

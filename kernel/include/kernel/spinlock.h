@@ -187,8 +187,7 @@ static inline bool raw_spin_trylock_bh(raw_spinlock_t *lock)
 		__taken;                               \
 	})
 
-#ifdef CONFIG_PREEMPT_RT
-
+#if PREEMPT_RT
 #include <ext/rt_spinlock.h>
 
 #else

@@ -9,6 +9,7 @@
 
 #include <kernel/list.h>
 #include <kernel/lockdep.h>
+#include <kernel/rt.h>
 #include <kernel/types.h>
 
 /**
@@ -64,24 +65,8 @@ extern struct lock_class_key rt_mutex_wait_lock_key;
 #define RT_MUTEX_BASE_INIT {.owner = 0}
 #endif
 
-#ifdef CONFIG_PREEMPT_RT
-
-/** struct spinlock - a lock that sleeps, see <ext/rt_spinlock.h> */
-typedef struct spinlock {
-	struct rt_mutex_base base;
-	struct lockdep_map dep_map;
-} spinlock_t;
-
-/**
- * struct rwlock - a lock that sleeps and that readers share, see <ext/rt_rwlock.h>
- * @base: the queue. @state: 0: free; else see kernel/ext/rt/rwlock.c.
- */
-typedef struct rwlock {
-	struct rt_mutex_base base;
-	u32 state;
-	struct lockdep_map dep_map;
-} rwlock_t;
-
+#if PREEMPT_RT
+#include <ext/rt_types.h>
 #else
 
 /** struct spinlock - the same; a real-time kernel sleeps instead of spinning. @dep_map: that of @raw. */

@@ -120,11 +120,7 @@ struct task {
 	unsigned int rt_priority;
 	u32 cpus_mask;
 	unsigned int migration_disabled;
-#ifdef CONFIG_PREEMPT_RT
-	int softirq_count;
-	unsigned int saved_state;
-	unsigned int rtlocks;
-#endif
+	RT_TASK_MEMBERS
 	raw_spinlock_t pi_lock;
 	struct prio_list pi_waiters;
 	struct rt_mutex_waiter *pi_blocked_on;
