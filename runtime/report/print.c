@@ -234,7 +234,7 @@ static void print_slack(const struct kasan_report *report)
 		report->owner.kind != KASAN_OBJECT_NONE ? report->owner.start : slack->granule;
 	unsigned int i;
 
-	kasan_report_line("Unused bytes behind the object that were overwritten:");
+	kasan_report_line("Unused bytes past the object that were overwritten:");
 	for (i = KASAN_GRANULE_SIZE - slack->unused; i < KASAN_GRANULE_SIZE; i++) {
 		if (slack->is[i] != slack->was[i])
 			kasan_report_line(" offset %zu: found %02x, expected %02x",

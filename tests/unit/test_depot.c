@@ -218,7 +218,7 @@ static void at_and_past_the_bound(void)
 	/* The depot is nearly full: at most the room for one trace of the largest size is left. */
 	CHECK(stats.max_bytes - stats.bytes <= 64 + 16 * sizeof(pcs[0]));
 	CHECK(stats.refused > 0);
-	/* Past the bound: thousands more traces are refused, and one line says so. */
+	/* Past the bound: thousands more traces are refused, with a single message. */
 	for (n++; n < 12000; n++)
 		CHECK_EQ(kasan_depot_save(pcs, make_trace(n, pcs)), 0);
 	CHECK_EQ(unit_lines(), 1);

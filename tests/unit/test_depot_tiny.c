@@ -29,7 +29,7 @@ static size_t lines_with(const char *text)
 	return found;
 }
 
-/* The queue of a heap's quarantine gets no memory: objects are released at once, and a line says so. */
+/* The queue of a heap's quarantine gets no memory: objects are released at once, with a message. */
 static void release(struct kasan_heap *heap, void *raw)
 {
 	(void)heap;

@@ -69,6 +69,14 @@ def test_private_headers():
         assert len(found) == 1 and found[0].startswith("kernel/tests/c.c:"), found
 
 
+def test_flavours():
+    """The core knows the real-time kernel by one header; the extension, and tests, know it by its name."""
+    text = "#ifdef CONFIG_PREEMPT_RT\n"
+    allowed = ("kernel/include/kernel/rt.h", "kernel/ext/lockdep/held.c", "kernel/tests/irq_test.c")
+    assert style.flavours(dict.fromkeys(allowed, text)) == []
+    assert style.flavours({"kernel/sched/core.c": "\n" + text})[0].startswith("kernel/sched/core.c:2:")
+
+
 def test_calls_and_members_of_an_architecture():
     """What the contract does not name: a call from below, and a member of a structure from above."""
     folders = ("kernel/arch", "kernel/include", "kernel/ext", "include/kasan")

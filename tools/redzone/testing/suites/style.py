@@ -338,6 +338,17 @@ def private_headers(sources):
     ]
 
 
+def flavours(sources):
+    """Return where the core asks whether the kernel is a real-time one, other than in <kernel/rt.h>."""
+    return [
+        f"{name}:{number}: CONFIG_PREEMPT_RT; <kernel/rt.h> has PREEMPT_RT for that"
+        for name, text in sorted(sources.items())
+        if re.match(r"kernel/(?!ext/|tests/)", name) and name != "kernel/include/kernel/rt.h"
+        for number, line in enumerate(text.splitlines(), 1)
+        if "CONFIG_PREEMPT_RT" in line
+    ]
+
+
 # One architecture's own words, in code: registers, numbers of pages, names of tools.
 _ONE_ARCH = re.compile(
     r"\b(?:PSTATE\w*|aarch64|AARCH64|x18|x29|EL[01]|0xffff[0-9a-f]{12}|PAGE_SHIFT == \d+)\b"
@@ -375,6 +386,7 @@ def run(context):
     texts = {name: path.read_text() for name, path in kernel.items() if path.suffix in (".c", ".h", ".S")}
     yield result("architecture-contract", behind_contract(texts))
     yield result("private-headers", private_headers(texts))
+    yield result("real-time-kernel", flavours(texts))
     public = {
         str(path.relative_to(ROOT)): path for path in paths if path.is_relative_to(ROOT / "include" / "kasan")
     }
