@@ -294,13 +294,5 @@ static struct kunit_case asan_interface_cases[] = {
 #define INIT NULL
 #endif
 
-static struct kunit_suite asan_interface_suite = {
-	.name = "asan_interface",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = INIT,
-	.exit = kasan_test_exit,
-	.test_cases = asan_interface_cases,
-};
-
-kunit_test_suite(asan_interface_suite);
+KUNIT_SUITE(asan_interface, asan_interface_cases, .suite_init = kasan_test_suite_init,
+	    .suite_exit = kasan_test_suite_exit, .init = INIT, .exit = kasan_test_exit);

@@ -563,13 +563,4 @@ static struct kunit_case fault_inject_test_cases[] = {
 	{},
 };
 
-static struct kunit_suite fault_inject_test_suite = {
-	.name = "fault_inject",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = fault_inject_test_cases,
-};
-
-kunit_test_suite(fault_inject_test_suite);
+KUNIT_SUITE(fault_inject, fault_inject_test_cases, KASAN_SUITE_INIT);

@@ -174,25 +174,5 @@ static void threads(struct kunit *test)
 	fault_walk_own(test, thread_work, 3);
 }
 
-static struct kunit_case fault_libc_test_cases[] = {
-	KUNIT_CASE(mappings),
-	KUNIT_CASE(signal_stacks),
-	KUNIT_CASE(trees),
-	KUNIT_CASE(opened_files),
-	KUNIT_CASE(pipes),
-	KUNIT_CASE(threads),
-	{},
-};
-
-static struct kunit_suite fault_libc_test_suite = {
-	.name = "fault_libc",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-#ifdef CONFIG_KASAN
-	.init = kasan_test_init,
-#endif
-	.exit = kasan_test_exit,
-	.test_cases = fault_libc_test_cases,
-};
-
-kunit_test_suite(fault_libc_test_suite);
+KASAN_SUITE(fault_libc, KUNIT_CASE(mappings), KUNIT_CASE(signal_stacks), KUNIT_CASE(trees),
+	    KUNIT_CASE(opened_files), KUNIT_CASE(pipes), KUNIT_CASE(threads));

@@ -144,19 +144,5 @@ static void leak_list(struct kunit *test)
 	fault_walk_own(test, listed_work, 2);
 }
 
-static struct kunit_case fault_program_test_cases[] = {
-	KUNIT_CASE(objects), KUNIT_CASE(pages), KUNIT_CASE(areas), KUNIT_CASE(leak_list), {},
-};
-
-static struct kunit_suite fault_program_test_suite = {
-	.name = "fault_program",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-#ifdef CONFIG_KASAN
-	.init = kasan_test_init,
-#endif
-	.exit = kasan_test_exit,
-	.test_cases = fault_program_test_cases,
-};
-
-kunit_test_suite(fault_program_test_suite);
+KASAN_SUITE(fault_program, KUNIT_CASE(objects), KUNIT_CASE(pages), KUNIT_CASE(areas),
+	    KUNIT_CASE(leak_list));

@@ -206,24 +206,9 @@ static void initrd_table(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, initrd_find("f"));
 }
 
-static struct kunit_case fault_sites_test_cases[] = {
-	KUNIT_CASE(creating_processes),
-	KUNIT_CASE(running_processes),
-	KUNIT_CASE_SLOW(spawning_processes),
-	KUNIT_CASE(address_spaces),
-	KUNIT_CASE(work_on_each_cpu),
-	KUNIT_CASE(formatted_text),
-	KUNIT_CASE(initrd_table),
-	{},
-};
+KUNIT_CASES(fault_sites_test_cases, KUNIT_CASE(creating_processes), KUNIT_CASE(running_processes),
+	    KUNIT_CASE_SLOW(spawning_processes), KUNIT_CASE(address_spaces),
+	    KUNIT_CASE(work_on_each_cpu), KUNIT_CASE(formatted_text), KUNIT_CASE(initrd_table));
 
-static struct kunit_suite fault_sites_test_suite = {
-	.name = "fault_sites",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = user_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = fault_sites_test_cases,
-};
-
-kunit_test_suite(fault_sites_test_suite);
+KUNIT_SUITE(fault_sites, fault_sites_test_cases, .suite_init = kasan_test_suite_init,
+	    .suite_exit = kasan_test_suite_exit, .init = user_test_init, .exit = kasan_test_exit);

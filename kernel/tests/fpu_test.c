@@ -270,24 +270,6 @@ static void without_memory(struct kunit *test)
 	fault_walk_own(test, attach_work, 2);
 }
 
-static struct kunit_case fpu_test_cases[] = {
-	KUNIT_CASE(survive_preemption),
-	KUNIT_CASE(survive_migration),
-	KUNIT_CASE(start_at_zero),
-	KUNIT_CASE(compute_at_once),
-	KUNIT_CASE(jump),
-	KUNIT_CASE(trap_without),
-	KUNIT_CASE(without_memory),
-	{},
-};
-
-static struct kunit_suite fpu_test_suite = {
-	.name = "fpu",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = fpu_test_cases,
-};
-
-kunit_test_suite(fpu_test_suite);
+KASAN_SUITE(fpu, KUNIT_CASE(survive_preemption), KUNIT_CASE(survive_migration),
+	    KUNIT_CASE(start_at_zero), KUNIT_CASE(compute_at_once), KUNIT_CASE(jump),
+	    KUNIT_CASE(trap_without), KUNIT_CASE(without_memory));

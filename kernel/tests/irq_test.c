@@ -239,17 +239,8 @@ static void without_memory(struct kunit *test)
 	fault_walk_own(test, request_and_free, 2);
 }
 
-static struct kunit_case irq_test_cases[] = {
-	KUNIT_CASE(in_the_interrupt), KUNIT_CASE(as_the_kernel_likes),
-	KUNIT_CASE(only_a_thread),    KUNIT_CASE(handler_and_thread),
-	KUNIT_CASE(freeing),	      KUNIT_CASE(refused),
-	KUNIT_CASE(without_memory),   {},
-};
+KUNIT_CASES(irq_test_cases, KUNIT_CASE(in_the_interrupt), KUNIT_CASE(as_the_kernel_likes),
+	    KUNIT_CASE(only_a_thread), KUNIT_CASE(handler_and_thread), KUNIT_CASE(freeing),
+	    KUNIT_CASE(refused), KUNIT_CASE(without_memory));
 
-static struct kunit_suite irq_test_suite = {
-	.name = "irq",
-	.init = init,
-	.test_cases = irq_test_cases,
-};
-
-kunit_test_suite(irq_test_suite);
+KUNIT_SUITE(irq, irq_test_cases, .init = init);

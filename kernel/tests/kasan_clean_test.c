@@ -388,29 +388,9 @@ static void objects_change_hands(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kthread_join(task), 0);
 }
 
-static struct kunit_case kasan_clean_test_cases[] = {
-	KUNIT_CASE(crossing_granules),
-	KUNIT_CASE(every_byte_of_every_size),
-	KUNIT_CASE(exact_memory_functions),
-	KUNIT_CASE(bit_fields),
-	KUNIT_CASE(recursion),
-	KUNIT_CASE(thread_exit_leaves_clean_stacks),
-	KUNIT_CASE(preempted_threads_leave_clean_stacks),
-	KUNIT_CASE(alloca_in_loops),
-	KUNIT_CASE(scopes_come_again),
-	KUNIT_CASE(interrupts),
-	KUNIT_CASE(calls_on_other_cpus),
-	KUNIT_CASE(objects_change_hands),
-	{},
-};
-
-static struct kunit_suite kasan_clean_test_suite = {
-	.name = "kasan_clean",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = kasan_clean_test_cases,
-};
-
-kunit_test_suite(kasan_clean_test_suite);
+KASAN_SUITE(kasan_clean, KUNIT_CASE(crossing_granules), KUNIT_CASE(every_byte_of_every_size),
+	    KUNIT_CASE(exact_memory_functions), KUNIT_CASE(bit_fields), KUNIT_CASE(recursion),
+	    KUNIT_CASE(thread_exit_leaves_clean_stacks),
+	    KUNIT_CASE(preempted_threads_leave_clean_stacks), KUNIT_CASE(alloca_in_loops),
+	    KUNIT_CASE(scopes_come_again), KUNIT_CASE(interrupts), KUNIT_CASE(calls_on_other_cpus),
+	    KUNIT_CASE(objects_change_hands));

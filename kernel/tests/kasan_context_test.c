@@ -342,26 +342,11 @@ static void ends_with_the_first(struct kunit *test)
 	}
 }
 
-static struct kunit_case kasan_context_test_cases[] = {
-	KUNIT_CASE(in_a_timer),
-	KUNIT_CASE(in_an_interrupt_of_another_cpu),
-	KUNIT_CASE(with_interrupts_off),
-	KUNIT_CASE(with_the_console_locked),
-	KUNIT_CASE(with_the_console_locked_elsewhere),
-	KUNIT_CASE(in_a_report),
-	KUNIT_CASE(in_every_line),
-	KUNIT_CASE(on_all_cpus_at_once),
-	KUNIT_CASE(ends_with_the_first),
-	{},
-};
+KUNIT_CASES(kasan_context_test_cases, KUNIT_CASE(in_a_timer),
+	    KUNIT_CASE(in_an_interrupt_of_another_cpu), KUNIT_CASE(with_interrupts_off),
+	    KUNIT_CASE(with_the_console_locked), KUNIT_CASE(with_the_console_locked_elsewhere),
+	    KUNIT_CASE(in_a_report), KUNIT_CASE(in_every_line), KUNIT_CASE(on_all_cpus_at_once),
+	    KUNIT_CASE(ends_with_the_first));
 
-static struct kunit_suite kasan_context_test_suite = {
-	.name = "kasan_context",
-	.suite_init = context_suite_init,
-	.suite_exit = context_suite_exit,
-	.init = kasan_bug_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = kasan_context_test_cases,
-};
-
-kunit_test_suite(kasan_context_test_suite);
+KUNIT_SUITE(kasan_context, kasan_context_test_cases, .suite_init = context_suite_init,
+	    .suite_exit = context_suite_exit, .init = kasan_bug_test_init, .exit = kasan_test_exit);

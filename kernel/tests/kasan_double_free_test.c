@@ -351,14 +351,7 @@ static struct kunit_case kasan_double_free_test_cases[] = {
 	{},
 };
 
-static struct kunit_suite kasan_double_free_test_suite = {
-	.name = "kasan_double_free",
-	.suite_init = suite_init,
-	.suite_exit = suite_exit,
-	.init = init,
-	.test_cases = kasan_double_free_test_cases,
-};
-
-kunit_test_suite(kasan_double_free_test_suite);
+KUNIT_SUITE(kasan_double_free, kasan_double_free_test_cases, .suite_init = suite_init,
+	    .suite_exit = suite_exit, .init = init);
 
 #endif /* CONFIG_KASAN */

@@ -511,13 +511,4 @@ static struct kunit_case kasan_garbage_test_cases[] = {
 	{},
 };
 
-static struct kunit_suite kasan_garbage_test_suite = {
-	.name = "kasan_garbage",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_bug_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = kasan_garbage_test_cases,
-};
-
-kunit_test_suite(kasan_garbage_test_suite);
+KUNIT_SUITE(kasan_garbage, kasan_garbage_test_cases, KASAN_BUG_SUITE_INIT);

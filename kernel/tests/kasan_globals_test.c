@@ -127,19 +127,6 @@ static void variables_without_tags(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kasan_get_tag((void *)names_of_variables), KASAN_TAG_KERNEL);
 }
 
-static struct kunit_case kasan_globals_test_cases[] = {
-	KUNIT_CASE(names_of_variables),	    KUNIT_CASE(far_from_the_variable),
-	KUNIT_CASE(within_bounds),	    KUNIT_CASE(tags_of_variables),
-	KUNIT_CASE(variables_without_tags), {},
-};
-
-static struct kunit_suite kasan_globals_test_suite = {
-	.name = "kasan_globals",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_bug_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = kasan_globals_test_cases,
-};
-
-kunit_test_suite(kasan_globals_test_suite);
+KASAN_BUG_SUITE(kasan_globals, KUNIT_CASE(names_of_variables), KUNIT_CASE(far_from_the_variable),
+		KUNIT_CASE(within_bounds), KUNIT_CASE(tags_of_variables),
+		KUNIT_CASE(variables_without_tags));

@@ -178,24 +178,8 @@ static void large_and_vmalloc_are_zero(struct kunit *test)
 	}
 }
 
-static struct kunit_case kasan_init_test_cases[] = {
-	KUNIT_CASE(kzalloc_is_zero),
-	KUNIT_CASE(kmem_cache_zalloc_is_zero),
-	KUNIT_CASE(only_if_asked_for),
-	KUNIT_CASE(pages_are_zero),
-	KUNIT_CASE(large_and_vmalloc_are_zero),
-	{},
-};
-
-static struct kunit_suite kasan_init_test_suite = {
-	.name = "kasan_init",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_bug_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = kasan_init_test_cases,
-};
-
-kunit_test_suite(kasan_init_test_suite);
+KASAN_BUG_SUITE(kasan_init, KUNIT_CASE(kzalloc_is_zero), KUNIT_CASE(kmem_cache_zalloc_is_zero),
+		KUNIT_CASE(only_if_asked_for), KUNIT_CASE(pages_are_zero),
+		KUNIT_CASE(large_and_vmalloc_are_zero));
 
 #endif /* CONFIG_KASAN_TAGS */

@@ -178,20 +178,8 @@ static int init(struct kunit *test)
 	return kasan_bug_test_init(test);
 }
 
-static struct kunit_case kasan_mempool_test_cases[] = {
-	KUNIT_CASE(slab_objects),
-	KUNIT_CASE(kmalloc_objects),
-	KUNIT_CASE(pages),
-	{},
-};
+KUNIT_CASES(kasan_mempool_test_cases, KUNIT_CASE(slab_objects), KUNIT_CASE(kmalloc_objects),
+	    KUNIT_CASE(pages));
 
-static struct kunit_suite kasan_mempool_test_suite = {
-	.name = "kasan_mempool",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = init,
-	.exit = kasan_test_exit,
-	.test_cases = kasan_mempool_test_cases,
-};
-
-kunit_test_suite(kasan_mempool_test_suite);
+KUNIT_SUITE(kasan_mempool, kasan_mempool_test_cases, .suite_init = kasan_test_suite_init,
+	    .suite_exit = kasan_test_suite_exit, .init = init, .exit = kasan_test_exit);

@@ -432,29 +432,9 @@ static void report_fields(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kasan_expect_last()->size, 0);
 }
 
-static struct kunit_case kasan_params_test_cases[] = {
-	KUNIT_CASE(options_are_documented),
-	KUNIT_CASE(unknown_names),
-	KUNIT_CASE(bad_values),
-	KUNIT_CASE(other_modes),
-	KUNIT_CASE(single_and_multi_shot),
-	KUNIT_CASE(repeats),
-	KUNIT_CASE(disabled_for_a_while),
-	KUNIT_CASE(disabled_for_a_task),
-	KUNIT_CASE(disabled_until_the_end),
-	KUNIT_CASE(interrupts_stay_loud),
-	KUNIT_CASE(ignored_by_caller),
-	KUNIT_CASE(report_fields),
-	{},
-};
-
-static struct kunit_suite kasan_params_test_suite = {
-	.name = "kasan_params",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_bug_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = kasan_params_test_cases,
-};
-
-kunit_test_suite(kasan_params_test_suite);
+KASAN_BUG_SUITE(kasan_params, KUNIT_CASE(options_are_documented), KUNIT_CASE(unknown_names),
+		KUNIT_CASE(bad_values), KUNIT_CASE(other_modes), KUNIT_CASE(single_and_multi_shot),
+		KUNIT_CASE(repeats), KUNIT_CASE(disabled_for_a_while),
+		KUNIT_CASE(disabled_for_a_task), KUNIT_CASE(disabled_until_the_end),
+		KUNIT_CASE(interrupts_stay_loud), KUNIT_CASE(ignored_by_caller),
+		KUNIT_CASE(report_fields));

@@ -264,30 +264,11 @@ static void quarantine_delays_on_every_size(struct kunit *test)
 	}
 }
 
-static struct kunit_case kasan_runtime_test_cases[] = {
-	KUNIT_CASE(shadow_values),
-	KUNIT_CASE(poison_and_unpoison),
-	KUNIT_CASE(range_checks),
-	KUNIT_CASE(depot_shares_stacks),
-	KUNIT_CASE(track_names_the_task),
-	KUNIT_CASE(object_sizes),
-	KUNIT_CASE(vmalloc_areas),
-	KUNIT_CASE(quarantine_is_released_by_shrink),
-	KUNIT_CASE(released_objects),
-	KUNIT_CASE(quarantine_is_bounded),
-	KUNIT_CASE(quarantine_delays_on_every_size),
-	{},
-};
-
-static struct kunit_suite kasan_runtime_test_suite = {
-	.name = "kasan_runtime",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_bug_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = kasan_runtime_test_cases,
-};
-
-kunit_test_suite(kasan_runtime_test_suite);
+KASAN_BUG_SUITE(kasan_runtime, KUNIT_CASE(shadow_values), KUNIT_CASE(poison_and_unpoison),
+		KUNIT_CASE(range_checks), KUNIT_CASE(depot_shares_stacks),
+		KUNIT_CASE(track_names_the_task), KUNIT_CASE(object_sizes),
+		KUNIT_CASE(vmalloc_areas), KUNIT_CASE(quarantine_is_released_by_shrink),
+		KUNIT_CASE(released_objects), KUNIT_CASE(quarantine_is_bounded),
+		KUNIT_CASE(quarantine_delays_on_every_size));
 
 #endif /* CONFIG_KASAN_GENERIC */

@@ -439,31 +439,14 @@ static int suite_init(struct kunit_suite *suite)
 	return kasan_test_suite_init(suite);
 }
 
-static struct kunit_case kasan_slack_test_cases[] = {
-	KUNIT_CASE(sizes_to_64),
-	KUNIT_CASE(class_ends),
-	KUNIT_CASE(large_objects),
-	KUNIT_CASE(legal_code_is_silent),
-	KUNIT_CASE(pattern_depends_on_the_address),
-	KUNIT_CASE(krealloc_finds_it),
-	KUNIT_CASE(a_walk_finds_it_once),
-	KUNIT_CASE(constructed_objects),
-	KUNIT_CASE(typesafe_objects),
-	KUNIT_CASE(bulk_free),
-	KUNIT_CASE(pool_elements),
-	KUNIT_CASE(double_frees_stay_what_they_are),
-	KUNIT_CASE(random_overflows),
-	KUNIT_CASE(walks_during_traffic),
-	{},
-};
+KUNIT_CASES(kasan_slack_test_cases, KUNIT_CASE(sizes_to_64), KUNIT_CASE(class_ends),
+	    KUNIT_CASE(large_objects), KUNIT_CASE(legal_code_is_silent),
+	    KUNIT_CASE(pattern_depends_on_the_address), KUNIT_CASE(krealloc_finds_it),
+	    KUNIT_CASE(a_walk_finds_it_once), KUNIT_CASE(constructed_objects),
+	    KUNIT_CASE(typesafe_objects), KUNIT_CASE(bulk_free), KUNIT_CASE(pool_elements),
+	    KUNIT_CASE(double_frees_stay_what_they_are), KUNIT_CASE(random_overflows),
+	    KUNIT_CASE(walks_during_traffic));
 
-static struct kunit_suite kasan_slack_test_suite = {
-	.name = "kasan_slack",
-	.suite_init = suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_bug_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = kasan_slack_test_cases,
-};
-
-kunit_test_suite(kasan_slack_test_suite);
+KUNIT_SUITE(kasan_slack, kasan_slack_test_cases, .suite_init = suite_init,
+	    .suite_exit = kasan_test_suite_exit, .init = kasan_bug_test_init,
+	    .exit = kasan_test_exit);

@@ -290,22 +290,7 @@ static void uses_after_return(struct kunit *test)
 	KUNIT_EXPECT_LE(test, missed, MISSED_MOST);
 }
 
-static struct kunit_case kasan_stack_rate_test_cases[] = {
-	KUNIT_CASE(overflows_by_a_granule),
-	KUNIT_CASE(uses_after_scope),
-	KUNIT_CASE(uses_after_return),
-	{},
-};
-
-static struct kunit_suite kasan_stack_rate_test_suite = {
-	.name = "kasan_stack_rate",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_bug_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = kasan_stack_rate_test_cases,
-};
-
-kunit_test_suite(kasan_stack_rate_test_suite);
+KASAN_BUG_SUITE(kasan_stack_rate, KUNIT_CASE(overflows_by_a_granule), KUNIT_CASE(uses_after_scope),
+		KUNIT_CASE(uses_after_return));
 
 #endif

@@ -500,33 +500,13 @@ static void types_are_inferred(struct kunit *test)
 	kfree(below);
 }
 
-static struct kunit_case kasan_tags_test_cases[] = {
-	KUNIT_CASE(adjacent_policy_is_certain),
-	KUNIT_CASE(tagged_by_the_allocator),
-	KUNIT_CASE(resized_by_the_allocator),
-	KUNIT_CASE(random_policy_has_its_rate),
-	KUNIT_CASE(pointers_have_tags),
-	KUNIT_CASE(pages_differ_from_their_neighbours),
-	KUNIT_CASE(tags_are_no_address),
-	KUNIT_CASE(untagging),
-	KUNIT_CASE(constructed_objects_keep_their_tag),
-	KUNIT_CASE(object_sizes),
-	KUNIT_CASE(sizes_that_are_no_pages),
-	KUNIT_CASE(short_granules),
-	KUNIT_CASE(short_granule_ranges),
-	KUNIT_CASE(types_are_inferred),
-	{},
-};
-
-static struct kunit_suite kasan_tags_test_suite = {
-	.name = "kasan_tags",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_bug_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = kasan_tags_test_cases,
-};
-
-kunit_test_suite(kasan_tags_test_suite);
+KASAN_BUG_SUITE(kasan_tags, KUNIT_CASE(adjacent_policy_is_certain),
+		KUNIT_CASE(tagged_by_the_allocator), KUNIT_CASE(resized_by_the_allocator),
+		KUNIT_CASE(random_policy_has_its_rate), KUNIT_CASE(pointers_have_tags),
+		KUNIT_CASE(pages_differ_from_their_neighbours), KUNIT_CASE(tags_are_no_address),
+		KUNIT_CASE(untagging), KUNIT_CASE(constructed_objects_keep_their_tag),
+		KUNIT_CASE(object_sizes), KUNIT_CASE(sizes_that_are_no_pages),
+		KUNIT_CASE(short_granules), KUNIT_CASE(short_granule_ranges),
+		KUNIT_CASE(types_are_inferred));
 
 #endif /* CONFIG_KASAN_TAGS */

@@ -8,13 +8,4 @@ static struct kunit_case kasan_test_cases[] = {
 #undef KASAN_CASE
 	{}};
 
-static struct kunit_suite kasan_test_suite = {
-	.name = "kasan",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_bug_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = kasan_test_cases,
-};
-
-kunit_test_suite(kasan_test_suite);
+KUNIT_SUITE(kasan, kasan_test_cases, KASAN_BUG_SUITE_INIT);

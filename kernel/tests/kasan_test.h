@@ -202,6 +202,23 @@ int kasan_bug_test_init(struct kunit *test);
 #define kasan_test_exit	      NULL
 #endif
 
+/* These functions, as members of a suite. */
+#define KASAN_SUITE_INIT                                                          \
+	.suite_init = kasan_test_suite_init, .suite_exit = kasan_test_suite_exit, \
+	.init = kasan_test_init, .exit = kasan_test_exit
+#define KASAN_BUG_SUITE_INIT                                                      \
+	.suite_init = kasan_test_suite_init, .suite_exit = kasan_test_suite_exit, \
+	.init = kasan_bug_test_init, .exit = kasan_test_exit
+
+/** KASAN_SUITE(), KASAN_BUG_SUITE() - define the suite @suite of the cases that follow it. The cases of the second one expect
+ *  reports. */
+#define KASAN_SUITE(suite, ...)                  \
+	KUNIT_CASES(suite##_cases, __VA_ARGS__); \
+	KUNIT_SUITE(suite, suite##_cases, KASAN_SUITE_INIT)
+#define KASAN_BUG_SUITE(suite, ...)              \
+	KUNIT_CASES(suite##_cases, __VA_ARGS__); \
+	KUNIT_SUITE(suite, suite##_cases, KASAN_BUG_SUITE_INIT)
+
 /** KUNIT_EXPECT_KASAN_FAIL() - @expression causes at least one report, of whatever kind. */
 #define KUNIT_EXPECT_KASAN_FAIL(test, ...)                                               \
 	do {                                                                             \

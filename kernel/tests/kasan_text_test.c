@@ -520,30 +520,10 @@ static void cpus_of_allocation_and_free(struct kunit *test)
 	EXPECT_TEXT(test, "slab-use-after-free", texts, run(task));
 }
 
-static struct kunit_case kasan_text_test_cases[] = {
-	KUNIT_CASE(variables_of_a_frame),
-	KUNIT_CASE(variable_of_an_ended_block),
-	KUNIT_CASE(frame_of_an_alloca),
-	KUNIT_CASE(function_of_an_alloca),
-	KUNIT_CASE(stack_of_another_task),
-	KUNIT_CASE(name_and_line_of_a_global),
-	KUNIT_CASE(work_of_rcu_and_workqueue),
-	KUNIT_CASE(work_of_delayed_work),
-	KUNIT_CASE(work_of_modified_delayed_work),
-	KUNIT_CASE(work_of_kfree_rcu),
-	KUNIT_CASE(work_of_a_typesafe_free),
-	KUNIT_CASE(interrupted_instruction),
-	KUNIT_CASE(cpus_of_allocation_and_free),
-	{},
-};
-
-static struct kunit_suite kasan_text_test_suite = {
-	.name = "kasan_text",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_bug_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = kasan_text_test_cases,
-};
-
-kunit_test_suite(kasan_text_test_suite);
+KASAN_BUG_SUITE(kasan_text, KUNIT_CASE(variables_of_a_frame),
+		KUNIT_CASE(variable_of_an_ended_block), KUNIT_CASE(frame_of_an_alloca),
+		KUNIT_CASE(function_of_an_alloca), KUNIT_CASE(stack_of_another_task),
+		KUNIT_CASE(name_and_line_of_a_global), KUNIT_CASE(work_of_rcu_and_workqueue),
+		KUNIT_CASE(work_of_delayed_work), KUNIT_CASE(work_of_modified_delayed_work),
+		KUNIT_CASE(work_of_kfree_rcu), KUNIT_CASE(work_of_a_typesafe_free),
+		KUNIT_CASE(interrupted_instruction), KUNIT_CASE(cpus_of_allocation_and_free));

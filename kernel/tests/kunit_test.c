@@ -276,13 +276,4 @@ static struct kunit_case kunit_test_cases[] = {
 	{},
 };
 
-static struct kunit_suite kunit_test_suite_of_its_own = {
-	.name = "kunit",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = kunit_test_cases,
-};
-
-kunit_test_suite(kunit_test_suite_of_its_own);
+KUNIT_SUITE(kunit, kunit_test_cases, KASAN_SUITE_INIT);

@@ -373,35 +373,10 @@ static void random_numbers(struct kunit *test)
 		KUNIT_EXPECT_LT(test, get_random_u32_below(10), 10);
 }
 
-static struct kunit_case lib_test_cases[] = {
-	KUNIT_CASE(format_integers),
-	KUNIT_CASE(format_strings),
-	KUNIT_CASE(format_truncation),
-	KUNIT_CASE(format_enormous),
-	KUNIT_CASE(format_symbols),
-	KUNIT_CASE(string_searches),
-	KUNIT_CASE(string_comparisons),
-	KUNIT_CASE(string_copies),
-	KUNIT_CASE(memory_moves),
-	KUNIT_CASE(memory_copies),
-	KUNIT_CASE(memory_fills),
-	KUNIT_CASE(globs),
-	KUNIT_CASE(number_parsing),
-	KUNIT_CASE(bit_functions),
-	KUNIT_CASE(sorting),
-	KUNIT_CASE(lists),
-	KUNIT_CASE(arguments),
-	KUNIT_CASE(random_numbers),
-	{},
-};
-
-static struct kunit_suite lib_test_suite = {
-	.name = "lib",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = lib_test_cases,
-};
-
-kunit_test_suite(lib_test_suite);
+KASAN_SUITE(lib, KUNIT_CASE(format_integers), KUNIT_CASE(format_strings),
+	    KUNIT_CASE(format_truncation), KUNIT_CASE(format_enormous), KUNIT_CASE(format_symbols),
+	    KUNIT_CASE(string_searches), KUNIT_CASE(string_comparisons), KUNIT_CASE(string_copies),
+	    KUNIT_CASE(memory_moves), KUNIT_CASE(memory_copies), KUNIT_CASE(memory_fills),
+	    KUNIT_CASE(globs), KUNIT_CASE(number_parsing), KUNIT_CASE(bit_functions),
+	    KUNIT_CASE(sorting), KUNIT_CASE(lists), KUNIT_CASE(arguments),
+	    KUNIT_CASE(random_numbers));

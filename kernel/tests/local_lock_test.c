@@ -103,19 +103,4 @@ static void holder(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, preemptible());
 }
 
-static struct kunit_case local_lock_test_cases[] = {
-	KUNIT_CASE(one_at_a_time),
-	KUNIT_CASE(holder),
-	{},
-};
-
-static struct kunit_suite local_lock_test_suite = {
-	.name = "local_lock",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = local_lock_test_cases,
-};
-
-kunit_test_suite(local_lock_test_suite);
+KASAN_SUITE(local_lock, KUNIT_CASE(one_at_a_time), KUNIT_CASE(holder));

@@ -260,22 +260,5 @@ static void typesafe_slabs_are_freed(struct kunit *test)
 	kmem_cache_destroy(cache);
 }
 
-static struct kunit_case mempool_test_cases[] = {
-	KUNIT_CASE(reserve),
-	KUNIT_CASE(waits),
-	KUNIT_CASE(many_users),
-	KUNIT_CASE(typesafe_by_rcu),
-	KUNIT_CASE(typesafe_slabs_are_freed),
-	{},
-};
-
-static struct kunit_suite mempool_test_suite = {
-	.name = "mempool",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = mempool_test_cases,
-};
-
-kunit_test_suite(mempool_test_suite);
+KASAN_SUITE(mempool, KUNIT_CASE(reserve), KUNIT_CASE(waits), KUNIT_CASE(many_users),
+	    KUNIT_CASE(typesafe_by_rcu), KUNIT_CASE(typesafe_slabs_are_freed));

@@ -540,13 +540,4 @@ static struct kunit_case module_test_cases[] = {
 	{},
 };
 
-static struct kunit_suite module_test_suite = {
-	.name = "module",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = module_test_cases,
-};
-
-kunit_test_suite(module_test_suite);
+KUNIT_SUITE(module, module_test_cases, KASAN_SUITE_INIT);

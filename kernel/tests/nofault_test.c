@@ -124,13 +124,4 @@ static struct kunit_case nofault_test_cases[] = {
 	{},
 };
 
-static struct kunit_suite nofault_test_suite = {
-	.name = "nofault",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = nofault_test_cases,
-};
-
-kunit_test_suite(nofault_test_suite);
+KUNIT_SUITE(nofault, nofault_test_cases, KASAN_SUITE_INIT);

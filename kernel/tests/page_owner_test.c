@@ -69,20 +69,9 @@ static void many_pages(struct kunit *test)
 	}
 }
 
-static struct kunit_case page_owner_test_cases[] = {
-	KUNIT_CASE(blocks),
-	KUNIT_CASE(freed_by_another),
-	KUNIT_CASE(many_pages),
-	{},
-};
+KUNIT_CASES(page_owner_test_cases, KUNIT_CASE(blocks), KUNIT_CASE(freed_by_another),
+	    KUNIT_CASE(many_pages));
 
-static struct kunit_suite page_owner_test_suite = {
-	.name = "page_owner",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = page_owner_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = page_owner_test_cases,
-};
-
-kunit_test_suite(page_owner_test_suite);
+KUNIT_SUITE(page_owner, page_owner_test_cases, .suite_init = kasan_test_suite_init,
+	    .suite_exit = kasan_test_suite_exit, .init = page_owner_test_init,
+	    .exit = kasan_test_exit);

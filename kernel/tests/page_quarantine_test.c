@@ -213,18 +213,5 @@ static void on_all_cpus(struct kunit *test)
 	KUNIT_EXPECT_LE(test, page_quarantine_pages(), page_quarantine_max);
 }
 
-static struct kunit_case page_quarantine_test_cases[] = {
-	KUNIT_CASE(immediate_reuse), KUNIT_CASE(all_sizes_wait), KUNIT_CASE(bound_holds),
-	KUNIT_CASE(pressure),	     KUNIT_CASE(on_all_cpus),	 {},
-};
-
-static struct kunit_suite page_quarantine_test_suite = {
-	.name = "page_quarantine",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_bug_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = page_quarantine_test_cases,
-};
-
-kunit_test_suite(page_quarantine_test_suite);
+KASAN_BUG_SUITE(page_quarantine, KUNIT_CASE(immediate_reuse), KUNIT_CASE(all_sizes_wait),
+		KUNIT_CASE(bound_holds), KUNIT_CASE(pressure), KUNIT_CASE(on_all_cpus));

@@ -160,19 +160,6 @@ static void on_all_cpus(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, kthread_join(tasks[i]), 0);
 }
 
-static struct kunit_case pages_test_cases[] = {
-	KUNIT_CASE(alloc_every_order), KUNIT_CASE(zeroed_pages),  KUNIT_CASE(exact_pages),
-	KUNIT_CASE(nothing_is_lost),   KUNIT_CASE(buddies_merge), KUNIT_CASE(references),
-	KUNIT_CASE(addresses),	       KUNIT_CASE(on_all_cpus),	  {},
-};
-
-static struct kunit_suite pages_test_suite = {
-	.name = "pages",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = pages_test_cases,
-};
-
-kunit_test_suite(pages_test_suite);
+KASAN_SUITE(pages, KUNIT_CASE(alloc_every_order), KUNIT_CASE(zeroed_pages), KUNIT_CASE(exact_pages),
+	    KUNIT_CASE(nothing_is_lost), KUNIT_CASE(buddies_merge), KUNIT_CASE(references),
+	    KUNIT_CASE(addresses), KUNIT_CASE(on_all_cpus));

@@ -181,14 +181,7 @@ static void values(struct kunit *test)
 #endif
 }
 
-static struct kunit_case params_test_cases[] = {
-	KUNIT_CASE(switches), KUNIT_CASE(ranges), KUNIT_CASE(sizes),
-	KUNIT_CASE(others),   KUNIT_CASE(values), {},
-};
+KUNIT_CASES(params_test_cases, KUNIT_CASE(switches), KUNIT_CASE(ranges), KUNIT_CASE(sizes),
+	    KUNIT_CASE(others), KUNIT_CASE(values));
 
-static struct kunit_suite params_test_suite = {
-	.name = "params",
-	.test_cases = params_test_cases,
-};
-
-kunit_test_suite(params_test_suite);
+KUNIT_SUITE(params, params_test_cases);

@@ -216,21 +216,10 @@ static void never_started(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, atomic_read(&console_output.usage), usage - 2);
 }
 
-static struct kunit_case cases[] = {
-	KUNIT_CASE(one_process),
-	KUNIT_CASE(bad_pointers),
-	KUNIT_CASE(ping_pong),
-	KUNIT_CASE(stream),
-	KUNIT_CASE(blocked),
-	KUNIT_CASE(many_readers_and_writers),
-	KUNIT_CASE(writes_are_not_mixed),
-	KUNIT_CASE(many_pipes),
-	KUNIT_CASE(killed_at_random),
-	KUNIT_CASE(dies_while_copying),
-	KUNIT_CASE_SLOW(no_memory),
-	KUNIT_CASE(never_started),
-	{},
-};
+KUNIT_CASES(cases, KUNIT_CASE(one_process), KUNIT_CASE(bad_pointers), KUNIT_CASE(ping_pong),
+	    KUNIT_CASE(stream), KUNIT_CASE(blocked), KUNIT_CASE(many_readers_and_writers),
+	    KUNIT_CASE(writes_are_not_mixed), KUNIT_CASE(many_pipes), KUNIT_CASE(killed_at_random),
+	    KUNIT_CASE(dies_while_copying), KUNIT_CASE_SLOW(no_memory), KUNIT_CASE(never_started));
 
 static struct kunit_suite suite = {
 	.name = "pipe",

@@ -212,13 +212,6 @@ static struct kunit_case program_test_cases[] = {
 	KUNIT_CASE(jumps),	  {},
 };
 
-static struct kunit_suite program_test_suite = {
-	.name = "program",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = program_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = program_test_cases,
-};
-
-kunit_test_suite(program_test_suite);
+KUNIT_SUITE(program, program_test_cases, .suite_init = kasan_test_suite_init,
+	    .suite_exit = kasan_test_suite_exit, .init = program_test_init,
+	    .exit = kasan_test_exit);

@@ -293,13 +293,6 @@ static struct kunit_case rcu_boost_test_cases[] = {
 	{},
 };
 
-static struct kunit_suite rcu_boost_test_suite = {
-	.name = "rcu_boost",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = rcu_boost_test_init,
-	.exit = rcu_boost_test_exit,
-	.test_cases = rcu_boost_test_cases,
-};
-
-kunit_test_suite(rcu_boost_test_suite);
+KUNIT_SUITE(rcu_boost, rcu_boost_test_cases, .suite_init = kasan_test_suite_init,
+	    .suite_exit = kasan_test_suite_exit, .init = rcu_boost_test_init,
+	    .exit = rcu_boost_test_exit);

@@ -507,29 +507,8 @@ static void bound_threads(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, kthread_join(tasks[cpu]), 0);
 }
 
-static struct kunit_case rcu_test_cases[] = {
-	KUNIT_CASE(nesting),
-	KUNIT_CASE(synchronize),
-	KUNIT_CASE(callback),
-	KUNIT_CASE(barrier_waits),
-	KUNIT_CASE(kfree_rcu_frees),
-	KUNIT_CASE(reader_holds_up),
-	KUNIT_CASE(synchronize_waits),
-	KUNIT_CASE(reader_dies),
-	KUNIT_CASE(preempt_off_is_reader),
-	KUNIT_CASE(bound_threads),
-	KUNIT_CASE(many_wait),
-	KUNIT_CASE_SLOW(stress_all),
-	{},
-};
-
-static struct kunit_suite rcu_test_suite = {
-	.name = "rcu",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = rcu_test_cases,
-};
-
-kunit_test_suite(rcu_test_suite);
+KASAN_SUITE(rcu, KUNIT_CASE(nesting), KUNIT_CASE(synchronize), KUNIT_CASE(callback),
+	    KUNIT_CASE(barrier_waits), KUNIT_CASE(kfree_rcu_frees), KUNIT_CASE(reader_holds_up),
+	    KUNIT_CASE(synchronize_waits), KUNIT_CASE(reader_dies),
+	    KUNIT_CASE(preempt_off_is_reader), KUNIT_CASE(bound_threads), KUNIT_CASE(many_wait),
+	    KUNIT_CASE_SLOW(stress_all));

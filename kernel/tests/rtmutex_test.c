@@ -635,31 +635,8 @@ static void stress_all(struct kunit *test)
 	kunit_info(test, "%d waits timed out", atomic_read(&stress.timeouts));
 }
 
-static struct kunit_case rtmutex_test_cases[] = {
-	KUNIT_CASE(sorted_lists),
-	KUNIT_CASE(inversion_bounded),
-	KUNIT_CASE(inversion_unbounded),
-	KUNIT_CASE(chain),
-	KUNIT_CASE(two_locks),
-	KUNIT_CASE(order),
-	KUNIT_CASE(overtaking),
-	KUNIT_CASE(tries),
-	KUNIT_CASE(timeout),
-	KUNIT_CASE(owner_ended),
-	KUNIT_CASE(deadlock_alone),
-	KUNIT_CASE(deadlock),
-	KUNIT_CASE(deadlock_race),
-	KUNIT_CASE(stress_all),
-	{},
-};
-
-static struct kunit_suite rtmutex_test_suite = {
-	.name = "rtmutex",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = rtmutex_test_cases,
-};
-
-kunit_test_suite(rtmutex_test_suite);
+KASAN_SUITE(rtmutex, KUNIT_CASE(sorted_lists), KUNIT_CASE(inversion_bounded),
+	    KUNIT_CASE(inversion_unbounded), KUNIT_CASE(chain), KUNIT_CASE(two_locks),
+	    KUNIT_CASE(order), KUNIT_CASE(overtaking), KUNIT_CASE(tries), KUNIT_CASE(timeout),
+	    KUNIT_CASE(owner_ended), KUNIT_CASE(deadlock_alone), KUNIT_CASE(deadlock),
+	    KUNIT_CASE(deadlock_race), KUNIT_CASE(stress_all));

@@ -250,13 +250,4 @@ static struct kunit_case rwlock_test_cases[] = {
 	{},
 };
 
-static struct kunit_suite rwlock_test_suite = {
-	.name = "rwlock",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = rwlock_test_cases,
-};
-
-kunit_test_suite(rwlock_test_suite);
+KUNIT_SUITE(rwlock, rwlock_test_cases, KASAN_SUITE_INIT);

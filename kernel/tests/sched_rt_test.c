@@ -658,13 +658,6 @@ static void sched_rt_test_exit(struct kunit *test)
 #endif
 }
 
-static struct kunit_suite sched_rt_test_suite = {
-	.name = "sched_rt",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = sched_rt_test_exit,
-	.test_cases = sched_rt_test_cases,
-};
-
-kunit_test_suite(sched_rt_test_suite);
+KUNIT_SUITE(sched_rt, sched_rt_test_cases, .suite_init = kasan_test_suite_init,
+	    .suite_exit = kasan_test_suite_exit, .init = kasan_test_init,
+	    .exit = sched_rt_test_exit);

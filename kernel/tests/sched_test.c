@@ -472,34 +472,9 @@ static void spread_over_cpus(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, seen, BIT(n) - 1);
 }
 
-static struct kunit_case sched_test_cases[] = {
-	KUNIT_CASE(exit_values),
-	KUNIT_CASE(kill),
-	KUNIT_CASE(join_with_timeout),
-	KUNIT_CASE(stop),
-	KUNIT_CASE(sized_stack),
-	KUNIT_CASE(many_threads),
-	KUNIT_CASE(preemption),
-	KUNIT_CASE(sleeping),
-	KUNIT_CASE(preempt_counting),
-	KUNIT_CASE(timers),
-	KUNIT_CASE(timer_overlaps_never),
-	KUNIT_CASE(spinlocks),
-	KUNIT_CASE(mutexes),
-	KUNIT_CASE(wait_queues),
-	KUNIT_CASE(completions),
-	KUNIT_CASE(call_function),
-	KUNIT_CASE(spread_over_cpus),
-	{},
-};
-
-static struct kunit_suite sched_test_suite = {
-	.name = "sched",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = sched_test_cases,
-};
-
-kunit_test_suite(sched_test_suite);
+KASAN_SUITE(sched, KUNIT_CASE(exit_values), KUNIT_CASE(kill), KUNIT_CASE(join_with_timeout),
+	    KUNIT_CASE(stop), KUNIT_CASE(sized_stack), KUNIT_CASE(many_threads),
+	    KUNIT_CASE(preemption), KUNIT_CASE(sleeping), KUNIT_CASE(preempt_counting),
+	    KUNIT_CASE(timers), KUNIT_CASE(timer_overlaps_never), KUNIT_CASE(spinlocks),
+	    KUNIT_CASE(mutexes), KUNIT_CASE(wait_queues), KUNIT_CASE(completions),
+	    KUNIT_CASE(call_function), KUNIT_CASE(spread_over_cpus));

@@ -110,15 +110,6 @@ static void objects_that_are_kept(struct kunit *test)
 	}
 }
 
-static struct kunit_case slab_cost_test_cases[] = {
-	KUNIT_CASE(kmalloc_classes),
-	KUNIT_CASE(objects_that_are_kept),
-	{},
-};
+KUNIT_CASES(slab_cost_test_cases, KUNIT_CASE(kmalloc_classes), KUNIT_CASE(objects_that_are_kept));
 
-static struct kunit_suite slab_cost_test_suite = {
-	.name = "slab_cost",
-	.test_cases = slab_cost_test_cases,
-};
-
-kunit_test_suite(slab_cost_test_suite);
+KUNIT_SUITE(slab_cost, slab_cost_test_cases);

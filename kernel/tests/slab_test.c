@@ -519,13 +519,4 @@ static struct kunit_case slab_test_cases[] = {
 	{},
 };
 
-static struct kunit_suite slab_test_suite = {
-	.name = "slab",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = slab_test_cases,
-};
-
-kunit_test_suite(slab_test_suite);
+KUNIT_SUITE(slab, slab_test_cases, KASAN_SUITE_INIT);

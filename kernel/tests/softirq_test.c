@@ -490,23 +490,9 @@ static void timers(struct kunit *test)
 	}
 }
 
-static struct kunit_case softirq_test_cases[] = {
-	KUNIT_CASE(counting),
-	KUNIT_CASE(from_a_task),
-	KUNIT_CASE(behind_local_bh_enable),
-	KUNIT_CASE(behind_an_interrupt),
-	KUNIT_CASE(interrupted),
-	KUNIT_CASE(endless_work),
-	KUNIT_CASE(scheduled_twice),
-	KUNIT_CASE(disabled),
-	KUNIT_CASE(from_all_sides),
-	KUNIT_CASE(timers),
-	{},
-};
+KUNIT_CASES(softirq_test_cases, KUNIT_CASE(counting), KUNIT_CASE(from_a_task),
+	    KUNIT_CASE(behind_local_bh_enable), KUNIT_CASE(behind_an_interrupt),
+	    KUNIT_CASE(interrupted), KUNIT_CASE(endless_work), KUNIT_CASE(scheduled_twice),
+	    KUNIT_CASE(disabled), KUNIT_CASE(from_all_sides), KUNIT_CASE(timers));
 
-static struct kunit_suite softirq_test_suite = {
-	.name = "softirq",
-	.test_cases = softirq_test_cases,
-};
-
-kunit_test_suite(softirq_test_suite);
+KUNIT_SUITE(softirq, softirq_test_cases);

@@ -122,19 +122,5 @@ static void refused(struct kunit *test)
 	fault_walk(test, refused_work, FAULT_ALL, NULL, 5);
 }
 
-static struct kunit_case stack_demand_test_cases[] = {
-	KUNIT_CASE(deep), KUNIT_CASE(locked), KUNIT_CASE(others), KUNIT_CASE(refused), {},
-};
-
-static struct kunit_suite stack_demand_test_suite = {
-	.name = "stack_demand",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-#ifdef CONFIG_KASAN
-	.init = kasan_test_init,
-#endif
-	.exit = kasan_test_exit,
-	.test_cases = stack_demand_test_cases,
-};
-
-kunit_test_suite(stack_demand_test_suite);
+KASAN_SUITE(stack_demand, KUNIT_CASE(deep), KUNIT_CASE(locked), KUNIT_CASE(others),
+	    KUNIT_CASE(refused));

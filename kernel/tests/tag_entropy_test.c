@@ -425,16 +425,10 @@ static void sequence(struct kunit *test)
 }
 
 /* "random" is last: it takes the short way through the allocator from all that follow. */
-static struct kunit_case tag_entropy_test_cases[] = {
-	KUNIT_CASE(sequence),
-	KUNIT_CASE_SLOW(spread_adjacent),
-	KUNIT_CASE_SLOW(neighbours_adjacent),
-	KUNIT_CASE_SLOW(heirs_adjacent),
-	KUNIT_CASE_SLOW(spread_random),
-	KUNIT_CASE_SLOW(neighbours_random),
-	KUNIT_CASE_SLOW(heirs_random),
-	{},
-};
+KUNIT_CASES(tag_entropy_test_cases, KUNIT_CASE(sequence), KUNIT_CASE_SLOW(spread_adjacent),
+	    KUNIT_CASE_SLOW(neighbours_adjacent), KUNIT_CASE_SLOW(heirs_adjacent),
+	    KUNIT_CASE_SLOW(spread_random), KUNIT_CASE_SLOW(neighbours_random),
+	    KUNIT_CASE_SLOW(heirs_random));
 
 static void suite_exit(struct kunit_suite *suite)
 {
@@ -464,15 +458,7 @@ static int suite_init(struct kunit_suite *suite)
 	return cache && draws && pairs ? 0 : -ENOMEM;
 }
 
-static struct kunit_suite tag_entropy_test_suite = {
-	.name = "tag_entropy",
-	.suite_init = suite_init,
-	.suite_exit = suite_exit,
-	.init = kasan_bug_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = tag_entropy_test_cases,
-};
-
-kunit_test_suite(tag_entropy_test_suite);
+KUNIT_SUITE(tag_entropy, tag_entropy_test_cases, .suite_init = suite_init, .suite_exit = suite_exit,
+	    .init = kasan_bug_test_init, .exit = kasan_test_exit);
 
 #endif /* CONFIG_KASAN_TAGS */

@@ -391,23 +391,12 @@ static void areas(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mm->nr_pages, pages);
 }
 
-static struct kunit_case cases[] = {
-	KUNIT_CASE(whole_page),
-	KUNIT_CASE(partial_copies),
-	KUNIT_CASE(kernel_misalignment),
-	KUNIT_CASE(ranges),
-	KUNIT_CASE(bad_addresses),
-	KUNIT_CASE(raw_copies_of_kernel_memory),
-	KUNIT_CASE(rights),
-	KUNIT_CASE(single_values),
-	KUNIT_CASE(strings),
-	KUNIT_CASE(end_of_user_space),
-	KUNIT_CASE(without_an_address_space),
-	KUNIT_CASE(in_atomic_context),
-	KUNIT_CASE(on_all_cpus),
-	KUNIT_CASE(areas),
-	{},
-};
+KUNIT_CASES(cases, KUNIT_CASE(whole_page), KUNIT_CASE(partial_copies),
+	    KUNIT_CASE(kernel_misalignment), KUNIT_CASE(ranges), KUNIT_CASE(bad_addresses),
+	    KUNIT_CASE(raw_copies_of_kernel_memory), KUNIT_CASE(rights), KUNIT_CASE(single_values),
+	    KUNIT_CASE(strings), KUNIT_CASE(end_of_user_space),
+	    KUNIT_CASE(without_an_address_space), KUNIT_CASE(in_atomic_context),
+	    KUNIT_CASE(on_all_cpus), KUNIT_CASE(areas));
 
 static struct kunit_suite suite = {
 	.name = "uaccess",

@@ -492,28 +492,15 @@ static void damaged_files(struct kunit *test)
 	}
 }
 
-static struct kunit_case cases[] = {
-	KUNIT_CASE(exit_codes),
-	KUNIT_CASE(arguments_and_output),
-	KUNIT_CASE(process_numbers),
-	KUNIT_CASE(too_many_arguments),
-	KUNIT_CASE(never_started),
-	KUNIT_CASE(memory_calls),
-	KUNIT_CASE(bad_pointers),
-	KUNIT_CASE(partial_ranges),
-	KUNIT_CASE(families),
-	KUNIT_CASE(random_system_calls),
-	KUNIT_CASE_PARAM(crash_ends_the_program_only, crash_gen_params),
-	KUNIT_CASE(endless_loops),
-	KUNIT_CASE(sleeping),
-	KUNIT_CASE(registers_are_kept),
-	KUNIT_CASE(address_spaces_are_apart),
-	KUNIT_CASE(no_page_is_lost),
-	KUNIT_CASE_SLOW(memory_runs_out),
-	KUNIT_CASE(all_address_spaces),
-	KUNIT_CASE(damaged_files),
-	{},
-};
+KUNIT_CASES(cases, KUNIT_CASE(exit_codes), KUNIT_CASE(arguments_and_output),
+	    KUNIT_CASE(process_numbers), KUNIT_CASE(too_many_arguments), KUNIT_CASE(never_started),
+	    KUNIT_CASE(memory_calls), KUNIT_CASE(bad_pointers), KUNIT_CASE(partial_ranges),
+	    KUNIT_CASE(families), KUNIT_CASE(random_system_calls),
+	    KUNIT_CASE_PARAM(crash_ends_the_program_only, crash_gen_params),
+	    KUNIT_CASE(endless_loops), KUNIT_CASE(sleeping), KUNIT_CASE(registers_are_kept),
+	    KUNIT_CASE(address_spaces_are_apart), KUNIT_CASE(no_page_is_lost),
+	    KUNIT_CASE_SLOW(memory_runs_out), KUNIT_CASE(all_address_spaces),
+	    KUNIT_CASE(damaged_files));
 
 static struct kunit_suite suite = {
 	.name = "user",

@@ -168,26 +168,7 @@ static void on_all_cpus(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, kthread_join(tasks[i]), 0);
 }
 
-static struct kunit_case vmalloc_test_cases[] = {
-	KUNIT_CASE(sizes),
-	KUNIT_CASE(cleared),
-	KUNIT_CASE(pages_behind),
-	KUNIT_CASE(areas_are_apart),
-	KUNIT_CASE(addresses_come_back),
-	KUNIT_CASE(memory_comes_back),
-	KUNIT_CASE(stacks),
-	KUNIT_CASE(kvmalloc_either_kind),
-	KUNIT_CASE(on_all_cpus),
-	{},
-};
-
-static struct kunit_suite vmalloc_test_suite = {
-	.name = "vmalloc",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = vmalloc_test_cases,
-};
-
-kunit_test_suite(vmalloc_test_suite);
+KASAN_SUITE(vmalloc, KUNIT_CASE(sizes), KUNIT_CASE(cleared), KUNIT_CASE(pages_behind),
+	    KUNIT_CASE(areas_are_apart), KUNIT_CASE(addresses_come_back),
+	    KUNIT_CASE(memory_comes_back), KUNIT_CASE(stacks), KUNIT_CASE(kvmalloc_either_kind),
+	    KUNIT_CASE(on_all_cpus));

@@ -341,24 +341,7 @@ static void all_at_once(struct kunit *test)
 		expect_kept(test, 0);
 }
 
-static struct kunit_case vmap_test_cases[] = {
-	KUNIT_CASE(tree_agrees_with_a_table),
-	KUNIT_CASE(kept_shadow_is_bounded),
-	KUNIT_CASE(kept_shadow_is_used_again),
-	KUNIT_CASE(neighbours_share_shadow),
-	KUNIT_CASE(far_shadow_is_found_at_once),
-	KUNIT_CASE(shadow_comes_back),
-	KUNIT_CASE(all_at_once),
-	{},
-};
-
-static struct kunit_suite vmap_test_suite = {
-	.name = "vmap",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = vmap_test_cases,
-};
-
-kunit_test_suite(vmap_test_suite);
+KASAN_SUITE(vmap, KUNIT_CASE(tree_agrees_with_a_table), KUNIT_CASE(kept_shadow_is_bounded),
+	    KUNIT_CASE(kept_shadow_is_used_again), KUNIT_CASE(neighbours_share_shadow),
+	    KUNIT_CASE(far_shadow_is_found_at_once), KUNIT_CASE(shadow_comes_back),
+	    KUNIT_CASE(all_at_once));

@@ -114,20 +114,5 @@ static void nothing_and_all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, vmalloc_nr_areas(), before);
 }
 
-static struct kunit_case vrealloc_test_cases[] = {
-	KUNIT_CASE(every_pair),
-	KUNIT_CASE(in_place_or_moved),
-	KUNIT_CASE(nothing_and_all),
-	{},
-};
-
-static struct kunit_suite vrealloc_test_suite = {
-	.name = "vrealloc",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = vrealloc_test_cases,
-};
-
-kunit_test_suite(vrealloc_test_suite);
+KASAN_SUITE(vrealloc, KUNIT_CASE(every_pair), KUNIT_CASE(in_place_or_moved),
+	    KUNIT_CASE(nothing_and_all));

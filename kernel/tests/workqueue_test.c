@@ -412,39 +412,15 @@ static void worker_dies(struct kunit *test)
 	flush_workqueue(system_wq);
 }
 
-static struct kunit_case workqueue_test_cases[] = {
-	KUNIT_CASE(runs_once),
-	KUNIT_CASE(runs_on_its_cpu),
-	KUNIT_CASE(queued_while_running),
-	KUNIT_CASE(delayed),
-	KUNIT_CASE(flush_waits),
-	KUNIT_CASE(cancel_inactive),
-	KUNIT_CASE(cancel_self_queueing),
-	KUNIT_CASE(items_wait_for_items),
-	KUNIT_CASE(ordered),
-	KUNIT_CASE(unbound_runs_all),
-	KUNIT_CASE(max_active),
-	KUNIT_CASE(destroy_drains),
-	KUNIT_CASE(each_cpu),
-	KUNIT_CASE(worker_dies),
-	KUNIT_CASE_PARAM(moved_while_locking, moved_gen_params),
-	KUNIT_CASE(pending_with_interrupts_off),
-	KUNIT_CASE(reused_item_runs),
-	KUNIT_CASE(reused_item_is_flushed),
-	{.run_case = stress_all,
-	 .name = "stress_all",
-	 .speed = KUNIT_SPEED_SLOW,
-	 .generate_params = stress_gen_params},
-	{},
-};
-
-static struct kunit_suite workqueue_test_suite = {
-	.name = "workqueue",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = workqueue_test_cases,
-};
-
-kunit_test_suite(workqueue_test_suite);
+KASAN_SUITE(workqueue, KUNIT_CASE(runs_once), KUNIT_CASE(runs_on_its_cpu),
+	    KUNIT_CASE(queued_while_running), KUNIT_CASE(delayed), KUNIT_CASE(flush_waits),
+	    KUNIT_CASE(cancel_inactive), KUNIT_CASE(cancel_self_queueing),
+	    KUNIT_CASE(items_wait_for_items), KUNIT_CASE(ordered), KUNIT_CASE(unbound_runs_all),
+	    KUNIT_CASE(max_active), KUNIT_CASE(destroy_drains), KUNIT_CASE(each_cpu),
+	    KUNIT_CASE(worker_dies), KUNIT_CASE_PARAM(moved_while_locking, moved_gen_params),
+	    KUNIT_CASE(pending_with_interrupts_off), KUNIT_CASE(reused_item_runs),
+	    KUNIT_CASE(reused_item_is_flushed),
+	    {.run_case = stress_all,
+	     .name = "stress_all",
+	     .speed = KUNIT_SPEED_SLOW,
+	     .generate_params = stress_gen_params});

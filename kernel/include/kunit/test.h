@@ -121,6 +121,15 @@ struct kunit_suite {
 		__aligned(8) = {__VA_ARGS__}
 #define kunit_test_suite(suite) kunit_test_suites(&(suite))
 
+/** KUNIT_CASES() - define the array @name of the cases that follow it. */
+#define KUNIT_CASES(name, ...) static struct kunit_case name[] = {__VA_ARGS__, {}}
+
+/** KUNIT_SUITE() - define and register the suite @suite of @cases. Further arguments: its other members, as in ".init = init". */
+#define KUNIT_SUITE(suite, cases, ...)                               \
+	static struct kunit_suite suite##_suite = {                  \
+		.name = #suite, .test_cases = (cases), __VA_ARGS__}; \
+	kunit_test_suite(suite##_suite)
+
 /* Start and end of that array; the linker script defines them. */
 extern struct kunit_suite *const __kunit_suites_start[];
 extern struct kunit_suite *const __kunit_suites_end[];

@@ -288,24 +288,13 @@ static void seeds(struct kunit *test)
 	}
 }
 
-static struct kunit_case kasan_hw_fill_cases[] = {
-	KUNIT_CASE(exclusion),	      KUNIT_CASE(mask_of_tag),
-	KUNIT_CASE(every_cpu_random), KUNIT_CASE(seeds),
-	KUNIT_CASE(instructions),     KUNIT_CASE(every_size),
-	KUNIT_CASE(every_alignment),  KUNIT_CASE(several_pages),
-	KUNIT_CASE(every_tag),	      {},
-};
+KUNIT_CASES(kasan_hw_fill_cases, KUNIT_CASE(exclusion), KUNIT_CASE(mask_of_tag),
+	    KUNIT_CASE(every_cpu_random), KUNIT_CASE(seeds), KUNIT_CASE(instructions),
+	    KUNIT_CASE(every_size), KUNIT_CASE(every_alignment), KUNIT_CASE(several_pages),
+	    KUNIT_CASE(every_tag));
 
-static struct kunit_suite kasan_hw_fill_suite = {
-	.name = "kasan_hw_fill",
-	.suite_init = fill_suite_init,
-	.suite_exit = fill_suite_exit,
-	.init = kasan_bug_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = kasan_hw_fill_cases,
-};
-
-kunit_test_suite(kasan_hw_fill_suite);
+KUNIT_SUITE(kasan_hw_fill, kasan_hw_fill_cases, .suite_init = fill_suite_init,
+	    .suite_exit = fill_suite_exit, .init = kasan_bug_test_init, .exit = kasan_test_exit);
 
 /* --- Late reports ----------------------------------------------------------------------------- */
 
@@ -642,29 +631,9 @@ static void explicit_checks_of_writes_only(struct kunit *test)
 	kfree(ptr);
 }
 
-static struct kunit_case kasan_hw_cases[] = {
-	KUNIT_CASE(at_a_context_switch),
-	KUNIT_CASE(at_a_tick),
-	KUNIT_CASE(at_the_return_to_user_mode),
-	KUNIT_CASE(at_the_end_of_a_callback),
-	KUNIT_CASE(silence_has_sharp_ends),
-	KUNIT_CASE(filter_knows),
-	KUNIT_CASE(null_pointer_after_a_late_report),
-	KUNIT_CASE(guard_page_of_an_area),
-	KUNIT_CASE(vmap_leaves_tags_alone),
-	KUNIT_CASE(pages_of_an_area_look_free),
-	KUNIT_CASE(memory_function_at_null),
-	KUNIT_CASE(explicit_checks_of_writes_only),
-	{},
-};
-
-static struct kunit_suite kasan_hw_suite = {
-	.name = "kasan_hw",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_bug_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = kasan_hw_cases,
-};
-
-kunit_test_suite(kasan_hw_suite);
+KASAN_BUG_SUITE(kasan_hw, KUNIT_CASE(at_a_context_switch), KUNIT_CASE(at_a_tick),
+		KUNIT_CASE(at_the_return_to_user_mode), KUNIT_CASE(at_the_end_of_a_callback),
+		KUNIT_CASE(silence_has_sharp_ends), KUNIT_CASE(filter_knows),
+		KUNIT_CASE(null_pointer_after_a_late_report), KUNIT_CASE(guard_page_of_an_area),
+		KUNIT_CASE(vmap_leaves_tags_alone), KUNIT_CASE(pages_of_an_area_look_free),
+		KUNIT_CASE(memory_function_at_null), KUNIT_CASE(explicit_checks_of_writes_only));

@@ -342,29 +342,8 @@ static void interrupts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tagged_below(), 0UL);
 }
 
-static struct kunit_case kasan_mte_stack_cases[] = {
-	KUNIT_CASE(overflow),
-	KUNIT_CASE(underflow),
-	KUNIT_CASE(neighbours),
-	KUNIT_CASE(use_after_scope),
-	KUNIT_CASE(use_after_return),
-	KUNIT_CASE(large_variable),
-	KUNIT_CASE(recursion),
-	KUNIT_CASE(variable_lengths),
-	KUNIT_CASE(checks_go_on),
-	KUNIT_CASE(jumps),
-	KUNIT_CASE(dead_tasks),
-	KUNIT_CASE(interrupts),
-	{},
-};
-
-static struct kunit_suite kasan_mte_stack_suite = {
-	.name = "kasan_mte_stack",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_bug_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = kasan_mte_stack_cases,
-};
-
-kunit_test_suite(kasan_mte_stack_suite);
+KASAN_BUG_SUITE(kasan_mte_stack, KUNIT_CASE(overflow), KUNIT_CASE(underflow),
+		KUNIT_CASE(neighbours), KUNIT_CASE(use_after_scope), KUNIT_CASE(use_after_return),
+		KUNIT_CASE(large_variable), KUNIT_CASE(recursion), KUNIT_CASE(variable_lengths),
+		KUNIT_CASE(checks_go_on), KUNIT_CASE(jumps), KUNIT_CASE(dead_tasks),
+		KUNIT_CASE(interrupts));

@@ -172,19 +172,5 @@ static void skipped_pages_have_no_owner_tag(struct kunit *test)
 			    first ? (unsigned long)page_to_virt(first) : 0, first ? first->nr : 0);
 }
 
-static struct kunit_case kasan_sample_test_cases[] = {
-	KUNIT_CASE(migrating_tasks),
-	KUNIT_CASE(skipped_pages_have_no_owner_tag),
-	{},
-};
-
-static struct kunit_suite kasan_sample_test_suite = {
-	.name = "kasan_sample",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_bug_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = kasan_sample_test_cases,
-};
-
-kunit_test_suite(kasan_sample_test_suite);
+KASAN_BUG_SUITE(kasan_sample, KUNIT_CASE(migrating_tasks),
+		KUNIT_CASE(skipped_pages_have_no_owner_tag));

@@ -125,19 +125,4 @@ static void blocks_of_another_size(struct kunit *test)
 	__free_pages(page, 1);
 }
 
-static struct kunit_case kasan_mte_cases[] = {
-	KUNIT_CASE(registers_of_each_cpu),
-	KUNIT_CASE(blocks_of_another_size),
-	{},
-};
-
-static struct kunit_suite kasan_mte_suite = {
-	.name = "kasan_mte",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_bug_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = kasan_mte_cases,
-};
-
-kunit_test_suite(kasan_mte_suite);
+KASAN_BUG_SUITE(kasan_mte, KUNIT_CASE(registers_of_each_cpu), KUNIT_CASE(blocks_of_another_size));

@@ -418,30 +418,9 @@ static void not_initialised(struct kunit *test)
 	});
 }
 
-static struct kunit_case lockdep_context_cases[] = {
-	KUNIT_CASE(mutex_under_spin_lock),
-	KUNIT_CASE(spin_lock_under_raw_spin_lock),
-	KUNIT_CASE(waits_in_interrupts),
-	KUNIT_CASE(rcu_and_mutex),
-	KUNIT_CASE(bad_unlock),
-	KUNIT_CASE(unlock_of_another_task),
-	KUNIT_CASE(held_at_task_exit),
-	KUNIT_CASE(held_at_user_mode),
-	KUNIT_CASE(held_while_sleeping),
-	KUNIT_CASE(assert_held),
-	KUNIT_CASE(might_lock_counts),
-	KUNIT_CASE(is_held),
-	KUNIT_CASE(not_initialised),
-	{},
-};
-
-static struct kunit_suite lockdep_context_suite = {
-	.name = "lockdep_context",
-	.suite_init = lockdep_suite_init,
-	.suite_exit = lockdep_suite_exit,
-	.init = lockdep_case_init,
-	.exit = lockdep_case_exit,
-	.test_cases = lockdep_context_cases,
-};
-
-kunit_test_suite(lockdep_context_suite);
+LOCKDEP_SUITE(lockdep_context, KUNIT_CASE(mutex_under_spin_lock),
+	      KUNIT_CASE(spin_lock_under_raw_spin_lock), KUNIT_CASE(waits_in_interrupts),
+	      KUNIT_CASE(rcu_and_mutex), KUNIT_CASE(bad_unlock), KUNIT_CASE(unlock_of_another_task),
+	      KUNIT_CASE(held_at_task_exit), KUNIT_CASE(held_at_user_mode),
+	      KUNIT_CASE(held_while_sleeping), KUNIT_CASE(assert_held),
+	      KUNIT_CASE(might_lock_counts), KUNIT_CASE(is_held), KUNIT_CASE(not_initialised));

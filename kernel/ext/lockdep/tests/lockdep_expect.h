@@ -102,4 +102,11 @@ void lockdep_suite_exit(struct kunit_suite *suite);
 int lockdep_case_init(struct kunit *test);
 void lockdep_case_exit(struct kunit *test);
 
+/** LOCKDEP_SUITE() - define the suite @suite of the cases that follow it, with these functions. */
+#define LOCKDEP_SUITE(suite, ...)                                                \
+	KUNIT_CASES(suite##_cases, __VA_ARGS__);                                 \
+	KUNIT_SUITE(suite, suite##_cases, .suite_init = lockdep_suite_init,      \
+		    .suite_exit = lockdep_suite_exit, .init = lockdep_case_init, \
+		    .exit = lockdep_case_exit)
+
 #endif

@@ -199,21 +199,8 @@ static void readers_in_interrupts(struct kunit *test)
 		       lockdep_in_hardirq(test, take_map, &in_irq));
 }
 
-static struct kunit_case lockdep_irq_cases[] = {
-	KUNIT_CASE(used_then_enabled),	     KUNIT_CASE(enabled_then_used),
-	KUNIT_CASE(always_disabled),	     KUNIT_CASE(enabled_while_held),
-	KUNIT_CASE(hard_inversion),	     KUNIT_CASE(no_hard_inversion),
-	KUNIT_CASE(hard_inversion_by_usage), KUNIT_CASE(hard_inversion_by_enabling),
-	KUNIT_CASE(readers_in_interrupts),   {},
-};
-
-static struct kunit_suite lockdep_irq_suite = {
-	.name = "lockdep_irq",
-	.suite_init = lockdep_suite_init,
-	.suite_exit = lockdep_suite_exit,
-	.init = lockdep_case_init,
-	.exit = lockdep_case_exit,
-	.test_cases = lockdep_irq_cases,
-};
-
-kunit_test_suite(lockdep_irq_suite);
+LOCKDEP_SUITE(lockdep_irq, KUNIT_CASE(used_then_enabled), KUNIT_CASE(enabled_then_used),
+	      KUNIT_CASE(always_disabled), KUNIT_CASE(enabled_while_held),
+	      KUNIT_CASE(hard_inversion), KUNIT_CASE(no_hard_inversion),
+	      KUNIT_CASE(hard_inversion_by_usage), KUNIT_CASE(hard_inversion_by_enabling),
+	      KUNIT_CASE(readers_in_interrupts));

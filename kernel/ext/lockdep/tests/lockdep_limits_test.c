@@ -468,27 +468,8 @@ static void usage_bits(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, usage.contended, 0);
 }
 
-static struct kunit_case lockdep_limits_cases[] = {
-	KUNIT_CASE(module_classes),
-	KUNIT_CASE(held_lock_freed),
-	KUNIT_CASE(lock_of_a_module_key),
-	KUNIT_CASE(reports_are_forgotten),
-	KUNIT_CASE(too_many_classes),
-	KUNIT_CASE_SLOW(too_many_dependencies),
-	KUNIT_CASE(too_many_held),
-	KUNIT_CASE(events),
-	KUNIT_CASE(contention_and_longest),
-	KUNIT_CASE(usage_bits),
-	{},
-};
-
-static struct kunit_suite lockdep_limits_suite = {
-	.name = "lockdep_limits",
-	.suite_init = lockdep_suite_init,
-	.suite_exit = lockdep_suite_exit,
-	.init = lockdep_case_init,
-	.exit = lockdep_case_exit,
-	.test_cases = lockdep_limits_cases,
-};
-
-kunit_test_suite(lockdep_limits_suite);
+LOCKDEP_SUITE(lockdep_limits, KUNIT_CASE(module_classes), KUNIT_CASE(held_lock_freed),
+	      KUNIT_CASE(lock_of_a_module_key), KUNIT_CASE(reports_are_forgotten),
+	      KUNIT_CASE(too_many_classes), KUNIT_CASE_SLOW(too_many_dependencies),
+	      KUNIT_CASE(too_many_held), KUNIT_CASE(events), KUNIT_CASE(contention_and_longest),
+	      KUNIT_CASE(usage_bits));

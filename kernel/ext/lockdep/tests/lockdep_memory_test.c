@@ -375,17 +375,10 @@ static void use_after_free(struct kunit *test)
 			      freed_texts[texts_found] ?: "");
 }
 
-static struct kunit_case lockdep_memory_cases[] = {
-	KUNIT_CASE(freed_memory),
-	KUNIT_CASE(behind_an_object),
-	KUNIT_CASE(inside_of_a_slot),
-	KUNIT_CASE(dead_stack),
-	KUNIT_CASE(ended_block),
-	KUNIT_CASE(ended_function),
-	KUNIT_CASE(unloaded_module),
-	KUNIT_CASE_PARAM(use_after_free, kind_gen_params),
-	{},
-};
+KUNIT_CASES(lockdep_memory_cases, KUNIT_CASE(freed_memory), KUNIT_CASE(behind_an_object),
+	    KUNIT_CASE(inside_of_a_slot), KUNIT_CASE(dead_stack), KUNIT_CASE(ended_block),
+	    KUNIT_CASE(ended_function), KUNIT_CASE(unloaded_module),
+	    KUNIT_CASE_PARAM(use_after_free, kind_gen_params));
 
 static int memory_case_init(struct kunit *test)
 {
@@ -394,13 +387,5 @@ static int memory_case_init(struct kunit *test)
 	return err ?: lockdep_case_init(test);
 }
 
-static struct kunit_suite lockdep_memory_suite = {
-	.name = "lockdep_memory",
-	.suite_init = lockdep_suite_init,
-	.suite_exit = lockdep_suite_exit,
-	.init = memory_case_init,
-	.exit = lockdep_case_exit,
-	.test_cases = lockdep_memory_cases,
-};
-
-kunit_test_suite(lockdep_memory_suite);
+KUNIT_SUITE(lockdep_memory, lockdep_memory_cases, .suite_init = lockdep_suite_init,
+	    .suite_exit = lockdep_suite_exit, .init = memory_case_init, .exit = lockdep_case_exit);

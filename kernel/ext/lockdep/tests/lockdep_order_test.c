@@ -493,33 +493,9 @@ static void unlock_order_makes_a_ring(struct kunit *test)
 		       released_in_any_order());
 }
 
-static struct kunit_case lockdep_order_cases[] = {
-	KUNIT_CASE(ab_ba),
-	KUNIT_CASE(one_order),
-	KUNIT_CASE(trylock),
-	KUNIT_CASE(lock_behind_trylock),
-	KUNIT_CASE(raw_locks),
-	KUNIT_CASE(mutexes),
-	KUNIT_CASE(spin_lock_under_mutex),
-	KUNIT_CASE(three_tasks),
-	KUNIT_CASE(three_tasks_one_order),
-	KUNIT_CASE(long_ring),
-	KUNIT_CASE(two_of_a_class),
-	KUNIT_CASE(subclass_reversed),
-	KUNIT_CASE(self_deadlock),
-	KUNIT_CASE(unlock_order),
-	KUNIT_CASE(unlock_order_is_free),
-	KUNIT_CASE(unlock_order_makes_a_ring),
-	{},
-};
-
-static struct kunit_suite lockdep_order_suite = {
-	.name = "lockdep_order",
-	.suite_init = lockdep_suite_init,
-	.suite_exit = lockdep_suite_exit,
-	.init = lockdep_case_init,
-	.exit = lockdep_case_exit,
-	.test_cases = lockdep_order_cases,
-};
-
-kunit_test_suite(lockdep_order_suite);
+LOCKDEP_SUITE(lockdep_order, KUNIT_CASE(ab_ba), KUNIT_CASE(one_order), KUNIT_CASE(trylock),
+	      KUNIT_CASE(lock_behind_trylock), KUNIT_CASE(raw_locks), KUNIT_CASE(mutexes),
+	      KUNIT_CASE(spin_lock_under_mutex), KUNIT_CASE(three_tasks),
+	      KUNIT_CASE(three_tasks_one_order), KUNIT_CASE(long_ring), KUNIT_CASE(two_of_a_class),
+	      KUNIT_CASE(subclass_reversed), KUNIT_CASE(self_deadlock), KUNIT_CASE(unlock_order),
+	      KUNIT_CASE(unlock_order_is_free), KUNIT_CASE(unlock_order_makes_a_ring));

@@ -210,24 +210,7 @@ static void nest_lock(struct kunit *test)
 		       take_two_under(&outer, &a, &b, false));
 }
 
-static struct kunit_case lockdep_rw_cases[] = {
-	KUNIT_CASE(writer_and_reader),
-	KUNIT_CASE(upgrade),
-	KUNIT_CASE(read_under_write),
-	KUNIT_CASE_PARAM(cycle_of_two, pair_gen_params),
-	KUNIT_CASE_PARAM(twice, pair_gen_params),
-	KUNIT_CASE(reader_first_then_writer),
-	KUNIT_CASE(nest_lock),
-	{},
-};
-
-static struct kunit_suite lockdep_rw_suite = {
-	.name = "lockdep_rw",
-	.suite_init = lockdep_suite_init,
-	.suite_exit = lockdep_suite_exit,
-	.init = lockdep_case_init,
-	.exit = lockdep_case_exit,
-	.test_cases = lockdep_rw_cases,
-};
-
-kunit_test_suite(lockdep_rw_suite);
+LOCKDEP_SUITE(lockdep_rw, KUNIT_CASE(writer_and_reader), KUNIT_CASE(upgrade),
+	      KUNIT_CASE(read_under_write), KUNIT_CASE_PARAM(cycle_of_two, pair_gen_params),
+	      KUNIT_CASE_PARAM(twice, pair_gen_params), KUNIT_CASE(reader_first_then_writer),
+	      KUNIT_CASE(nest_lock));

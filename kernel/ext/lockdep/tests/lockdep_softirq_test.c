@@ -108,19 +108,6 @@ static void soft_is_not_hard(struct kunit *test)
 	LOCKDEP_EXPECT_NONE(test, take_spin_bh_off(&soft_not_hard));
 }
 
-static struct kunit_case lockdep_softirq_cases[] = {
-	KUNIT_CASE(soft_used_then_enabled), KUNIT_CASE(soft_always_disabled),
-	KUNIT_CASE(soft_inversion),	    KUNIT_CASE(no_soft_inversion),
-	KUNIT_CASE(soft_is_not_hard),	    {},
-};
-
-static struct kunit_suite lockdep_softirq_suite = {
-	.name = "lockdep_softirq",
-	.suite_init = lockdep_suite_init,
-	.suite_exit = lockdep_suite_exit,
-	.init = lockdep_case_init,
-	.exit = lockdep_case_exit,
-	.test_cases = lockdep_softirq_cases,
-};
-
-kunit_test_suite(lockdep_softirq_suite);
+LOCKDEP_SUITE(lockdep_softirq, KUNIT_CASE(soft_used_then_enabled), KUNIT_CASE(soft_always_disabled),
+	      KUNIT_CASE(soft_inversion), KUNIT_CASE(no_soft_inversion),
+	      KUNIT_CASE(soft_is_not_hard));

@@ -204,19 +204,6 @@ static void completion_in_order(struct kunit *test)
 	LOCKDEP_EXPECT_NONE(test, holding_and_wait(test));
 }
 
-static struct kunit_case lockdep_wait_cases[] = {
-	KUNIT_CASE(flush_under_its_lock),	KUNIT_CASE(cancel_under_its_lock),
-	KUNIT_CASE(flush_queue_under_its_lock), KUNIT_CASE(completion_under_its_lock),
-	KUNIT_CASE(completion_in_order),	{},
-};
-
-static struct kunit_suite lockdep_wait_suite = {
-	.name = "lockdep_wait",
-	.suite_init = lockdep_suite_init,
-	.suite_exit = lockdep_suite_exit,
-	.init = lockdep_case_init,
-	.exit = lockdep_case_exit,
-	.test_cases = lockdep_wait_cases,
-};
-
-kunit_test_suite(lockdep_wait_suite);
+LOCKDEP_SUITE(lockdep_wait, KUNIT_CASE(flush_under_its_lock), KUNIT_CASE(cancel_under_its_lock),
+	      KUNIT_CASE(flush_queue_under_its_lock), KUNIT_CASE(completion_under_its_lock),
+	      KUNIT_CASE(completion_in_order));

@@ -414,20 +414,6 @@ static void stress_all(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, stress.rw.state, 0);
 }
 
-static struct kunit_case rtlock_test_cases[] = {
-	KUNIT_CASE(holder),	   KUNIT_CASE(holder_is_reader),
-	KUNIT_CASE(killed_holder), KUNIT_CASE(keeps_state),
-	KUNIT_CASE(inversion),	   KUNIT_CASE(writer_between_readers),
-	KUNIT_CASE(stress_all),	   {},
-};
-
-static struct kunit_suite rtlock_test_suite = {
-	.name = "rtlock",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = kasan_test_init,
-	.exit = kasan_test_exit,
-	.test_cases = rtlock_test_cases,
-};
-
-kunit_test_suite(rtlock_test_suite);
+KASAN_SUITE(rtlock, KUNIT_CASE(holder), KUNIT_CASE(holder_is_reader), KUNIT_CASE(killed_holder),
+	    KUNIT_CASE(keeps_state), KUNIT_CASE(inversion), KUNIT_CASE(writer_between_readers),
+	    KUNIT_CASE(stress_all));

@@ -158,12 +158,8 @@ static void found_without_erasing(struct kunit *test)
 	KUNIT_EXPECT_GT(test, rounds_found, 900UL);
 }
 
-static struct kunit_case cases[] = {
-	KUNIT_CASE_SLOW(no_byte_is_left),
-	KUNIT_CASE(general_entry),
-	KUNIT_CASE(found_without_erasing),
-	{},
-};
+KUNIT_CASES(cases, KUNIT_CASE_SLOW(no_byte_is_left), KUNIT_CASE(general_entry),
+	    KUNIT_CASE(found_without_erasing));
 
 static struct kunit_suite suite = {
 	.name = "stackleak_random",
