@@ -43,7 +43,7 @@ struct kmem_cache;
  * kmem_cache_create() - make a cache of equal objects
  * @name: for reports; it is copied.
  * @size: bytes of an object, at most 65536.
- * @align: power of two, at most 4096; 0: pointer alignment.
+ * @align: power of two, at most PAGE_SIZE; 0: pointer alignment.
  * @flags: SLAB_*.
  * @ctor: runs once for each object when its slab is made, not at each allocation; NULL: none. A
  *	freed object must be left as constructed.
