@@ -4,7 +4,7 @@
  * compiler calls to calculate with it.
  *
  * Rounding follows the mode in FPCR and exceptions go to FPSR, as with the CPU's own arithmetic, so <fenv.h> holds for
- * long double as well. The functions are tested bit for bit against GCC's: tests/builtins.
+ * long double too. The functions are tested bit for bit against GCC's: tests/builtins.
  */
 #ifndef KERNEL_BUILTINS_FLOAT128_H
 #define KERNEL_BUILTINS_FLOAT128_H

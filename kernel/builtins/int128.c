@@ -17,7 +17,7 @@ u128 __udivmodti4(u128 a, u128 b, u128 *rest)
 		uint64_t quotient_high = 0;
 
 		if (high >= by) {
-			/* By 0 as well, for which the CPU has 0. */
+			/* By 0 too, for which the CPU has 0. */
 			quotient_high = high / by;
 			high -= quotient_high * by;
 		}

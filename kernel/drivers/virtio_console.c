@@ -90,7 +90,7 @@ void virtio_console_send(unsigned int port, void *data, size_t size)
 	if (!virtio_idle(queue)) {
 		virtio_kick(&device, output_queue(port));
 		wait_for(queue);
-		/* It would take the new bytes for the old ones as well. */
+		/* It would take the new bytes for the old ones too. */
 		if (!virtio_idle(queue))
 			return;
 	}

@@ -126,7 +126,7 @@ static long __write(struct ramfs_node *node, const void *buf, size_t size, u64 p
 		return 0;
 	if (pos > FILE_MAX || size > FILE_MAX)
 		return -EFBIG;
-	/* The hole first: what is written behind it needs no zeros. */
+	/* The hole first: what is written after it needs no zeros. */
 	error = pos > node->size ? __grow(node, pos) : 0;
 	if (!error)
 		error = __reserve(node, pos + size);
@@ -180,7 +180,7 @@ long ramfs_truncate(struct ramfs *fs, struct ramfs_node *node, u64 size)
 	} else if (size > node->size) {
 		error = __grow(node, size);
 	} else {
-		/* Bytes behind the end may come back as part of a hole, which __grow() clears. */
+		/* Bytes past the end may come back as part of a hole, which __grow() clears. */
 		node->size = size;
 	}
 	if (!error)

@@ -389,7 +389,7 @@ void ramfs_set_times(struct ramfs *fs, struct ramfs_node *node, u64 accessed, u6
 	ramfs_unlock(fs);
 }
 
-/* Return: the first child of @dir at @place or behind; NULL if there is none. */
+/* Return: the first child of @dir at @place or after; NULL if there is none. */
 static struct ramfs_node *child_from(struct ramfs_node *dir, u64 place)
 {
 	struct ramfs_node *node;

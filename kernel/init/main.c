@@ -207,7 +207,7 @@ void start_kernel(void)
 	bool could_check;
 
 	lockdep_init();
-	/* Interrupts are off here, but some of the functions below switch them on behind a lock. No thread may run before
+	/* Interrupts are off here, but some of the functions below switch them on after a lock. No thread may run before
 	 * this code has become the idle task: it would be one that might_sleep() and the scheduler take for the boot. */
 	setup_arch(&boot_args);
 	host_init();

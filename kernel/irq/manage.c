@@ -21,7 +21,7 @@
 
 /**
  * struct irq_action - the handler of an interrupt
- * @forced: @handler runs in the thread as well.
+ * @forced: @handler runs in the thread too.
  * @thread: NULL: none. @wake: it is to run @thread_fn. @freed: the interrupt is no longer this action's. Under the lock.
  */
 struct irq_action {

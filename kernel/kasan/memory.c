@@ -78,7 +78,7 @@ static bool find_slab_object(const struct page *slab, const void *addr, struct k
 	start = (uintptr_t)READ_ONCE(slab->first_slot);
 	if (start - (uintptr_t)page_to_virt(slab) >= page_size(slab))
 		return false;
-	/* Memory before the first slot counts as part of it, and memory behind the last one as part
+	/* Memory before the first slot counts as part of it, and memory after the last one as part
 	 * of that. */
 	index = at < start ? 0 : (at - start) / cache->size;
 	if (index >= slab->objects)
@@ -217,7 +217,7 @@ static void print_freed_area(const void *addr)
 	kasan_report_line(" freed at %pS", (void *)freed_by);
 }
 
-/* Print which module @addr is in. That works for an unloaded one as well, because its addresses are
+/* Print which module @addr is in. That works for an unloaded one too, because its addresses are
  * not reused for a while. */
 static void print_module(const void *addr)
 {

@@ -128,7 +128,7 @@ void *__memmove(void *dst, const void *src, size_t n)
 {
 	if (n <= BLOCK)
 		return copy_few(dst, src, n);
-	/* Copy forward if the destination starts before the source or behind its end. One unsigned
+	/* Copy forward if the destination starts before the source or past its end. One unsigned
 	 * comparison tests both. */
 	if ((uintptr_t)dst - (uintptr_t)src >= n)
 		return copy_forward(dst, src, n);

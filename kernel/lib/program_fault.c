@@ -4,7 +4,7 @@
  *
  * Only code of the program may be left by its handler: the kernel's own code may hold locks, or be in the middle of a
  * change. The linker script puts all code of programs and of their C library between two symbols, but for sections that a
- * program has named: these are behind all other code. The kernel's functions that copy or compare memory count as the
+ * program has named: these are after all other code. The kernel's functions that copy or compare memory count as the
  * program's if it has called them, because they hold nothing.
  *
  * Not instrumented, like fault.c.

@@ -50,7 +50,7 @@ u64 get_random_u64(void)
 {
 	u64 old = __atomic_load_n(&system_state, __ATOMIC_RELAXED);
 
-	/* Interrupts and other CPUs draw numbers as well; each number is given out once. */
+	/* Interrupts and other CPUs draw numbers too; each number is given out once. */
 	while (!__atomic_compare_exchange_n(&system_state, &old, advance(old), false,
 					    __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		;

@@ -24,7 +24,7 @@ void sort(void *base, size_t num, size_t size, int (*cmp)(const void *a, const v
 	if (!swap)
 		swap = swap_bytes;
 	/* While start > 0 the heap is built from the bottom up. After that, its top, the largest
-	 * element, is moved behind the shrinking heap. In both phases one element then has to sink to
+	 * element, is moved after the shrinking heap. In both phases one element then has to sink to
 	 * its place. */
 	while (end > 1) {
 		size_t root;

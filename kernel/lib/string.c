@@ -17,7 +17,7 @@
 #pragma GCC optimize("no-tree-loop-distribute-patterns")
 #endif
 
-/* C wants all bytes of both ranges to be there, also those behind the first difference. */
+/* C wants all bytes of both ranges to be there, also those after the first difference. */
 __no_sanitize_address int memcmp(const void *a, const void *b, size_t n)
 {
 	const u8 *x = a, *y = b;
@@ -387,7 +387,7 @@ size_t str_has_prefix(const char *s, const char *prefix)
 	return starts_with(s, prefix, n) ? n : 0;
 }
 
-/* Match @c against the class behind '[' at @p. @end: behind the ']'; NULL if there is no ']'. */
+/* Match @c against the class after '[' at @p. @end: after the ']'; NULL if there is no ']'. */
 static bool class_match(const char *p, char c, const char **end)
 {
 	bool invert = *p == '!' || *p == '^', found = false;

@@ -46,7 +46,7 @@ static inline void put(struct output *out, char c)
 	out->len++;
 }
 
-/* Characters behind the buffer's end are only counted: a width may be any number. */
+/* Characters past the buffer's end are only counted: a width may be any number. */
 static void pad(struct output *out, char c, long n)
 {
 	for (; n > 0 && out->len < out->size; n--)
@@ -138,7 +138,7 @@ static noinline void put_symbol(struct output *out, const struct spec *spec, uns
 	put_field(out, spec, name, n);
 }
 
-/* Handle %p; @fmt points behind the p. Return: how many characters at @fmt belong to the conversion. */
+/* Handle %p; @fmt points after the p. Return: how many characters at @fmt belong to the conversion. */
 static size_t put_pointer(struct output *out, struct spec *spec, const void *p, const char *fmt,
 			  bool symbols)
 {
@@ -166,7 +166,7 @@ static int parse_digits(const char **s)
 	return n;
 }
 
-/* Parse a conversion; @s points behind the '%'. Return: the position behind the conversion character,
+/* Parse a conversion; @s points after the '%'. Return: the position after the conversion character,
  * or the end of the text. */
 static const char *parse_spec(const char *s, struct spec *spec, va_list *args)
 {

@@ -3,7 +3,7 @@
  * fault.c - CPU faults of a program as signals: SIGSEGV, SIGBUS, SIGILL and SIGTRAP for a handler that it has installed.
  *
  * KASAN has reported what is a bug for it before. Without a handler the program ends as ever. As on Linux, one that
- * is blocked or ignored ends it as well, and the instruction runs again when the handler returns. A handler that
+ * is blocked or ignored ends it too, and the instruction runs again when the handler returns. A handler that
  * changes nothing would be called for ever; it is called REPEATS times.
  */
 #include <kernel/arch.h>

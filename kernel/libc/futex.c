@@ -42,7 +42,7 @@ static bool interrupted(void)
 	return __atomic_exchange_n(&libc_self()->interrupted, false, __ATOMIC_SEQ_CST);
 }
 
-/* Before a wait, and behind it. Nothing that the thread waits with is left then, so it can be ended. */
+/* Before a wait, and after it. Nothing that the thread waits with is left then, so it can be ended. */
 static unsigned int begin_wait(void)
 {
 	const unsigned int kept = current->kflags & PF_NO_KILL;

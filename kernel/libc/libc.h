@@ -52,7 +52,7 @@ long redzone_syscall(long nr, long a, long b, long c, long d, long e, long f);
 void redzone_libc_begin(int *(*location)(void));
 void redzone_libc_constructors(void);
 void redzone_libc_destructors(void);
-/** redzone_libc_environ() - Return: the program's environment, with NULL behind the last. */
+/** redzone_libc_environ() - Return: the program's environment, with NULL after the last. */
 char **redzone_libc_environ(void);
 
 /* --- threads.c: what the library's own threads.c calls ----------------------------------------- */

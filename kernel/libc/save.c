@@ -63,7 +63,7 @@ void libc_save_files(void)
 
 	for (; name && size; name += length, size -= length, number++) {
 		length = strnlen(name, size) + 1;
-		/* The host writes the list, with a NUL behind each name. */
+		/* The host writes the list, with a NUL after each name. */
 		if (length > size || HOST_SAVED + number > HOST_CHANNEL_MAX)
 			return;
 		host_tell("saved", number, save(name, HOST_SAVED + number));

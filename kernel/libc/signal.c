@@ -4,7 +4,7 @@
  *
  * A handler runs as a function call inside the system call that sends or unblocks the signal. It may leave by
  * siglongjmp(). A signal for another thread arrives at the end of a system call of that thread, and ends its wait. Faults of
- * the CPU are signals as well: fault.c.
+ * the CPU are signals too: fault.c.
  */
 #include <kernel/errno.h>
 #include <kernel/kernel.h>

@@ -2,7 +2,7 @@
 /*
  * fault_inject.c - chooses the allocations that fail on purpose; see <kernel/fault_inject.h>.
  *
- * Uninstrumented and without locks, because allocations of the runtime call it as well.
+ * Uninstrumented and without locks, because allocations of the runtime call it too.
  */
 #include <kernel/arch.h>
 #include <kernel/fault_inject.h>
@@ -157,7 +157,7 @@ static struct {
 	unsigned long failures;
 } place;
 
-/* Parse "address,times". It takes effect now, because allocations of the boot count as well. */
+/* Parse "address,times". It takes effect now, because allocations of the boot count too. */
 static int set_fail_site(const char *value, void *var)
 {
 	const size_t n = value ? strcspn(value, ",") : 0;

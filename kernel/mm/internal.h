@@ -21,7 +21,7 @@
 #include <kernel/spinlock.h>
 #include <asm/barrier.h>
 
-/* For use in a plain if (): both branches compile in every mode. With kasan=off it is false as well. */
+/* For use in a plain if (): both branches compile in every mode. With kasan=off it is false too. */
 #define MM_KASAN kasan_on()
 
 /* True if memory needs redzones around it, and slots need room for metadata. If pointers have tags,

@@ -3,7 +3,7 @@
  * page_alloc.c - the buddy allocator, and each CPU's own list of single pages in front of it.
  *
  * Free memory is kept in blocks of 2^order pages, aligned to their size. When the twin of a block
- * (the block of the same size next to it) becomes free as well, the two are joined. The contents of
+ * (the block of the same size next to it) becomes free too, the two are joined. The contents of
  * free pages are never touched: all bookkeeping is in struct page. Uninstrumented, because the
  * runtime itself gets memory from here, inside allocations and reports.
  *

@@ -7,7 +7,7 @@
  * Stacks are kept in KASAN's depot, which has its own limit. By default it is off: then there are no
  * records, and the page allocator tests one variable.
  *
- * Uninstrumented, like the page allocator, which calls it. Reports call it as well.
+ * Uninstrumented, like the page allocator, which calls it. Reports call it too.
  */
 #include <kasan/kasan.h>
 #include <kernel/kernel.h>

@@ -136,7 +136,7 @@ unsigned long page_quarantine_drain(unsigned long pages)
 	LIST_HEAD(out);
 
 	local_irq_save(flags);
-	/* Reports need memory as well, and may come from any place, even from under this lock. */
+	/* Reports need memory too, and may come from any place, even from under this lock. */
 	if (!READ_ONCE(queue.pages) || raw_spin_lock_held(&queue.lock)) {
 		local_irq_restore(flags);
 		return 0;

@@ -2,7 +2,7 @@
 /*
  * scs.c - memory of shadow call stacks: vmalloc areas, each at the start of a slot of SCS_SIZE bytes.
  *
- * The page behind an area is unmapped. So is the page before it: it is free, or the guard page of the area
+ * The page after an area is unmapped. So is the page before it: it is free, or the guard page of the area
  * that ends there. Nothing else than calls and returns uses an area, and KASAN checks neither, so its
  * shadow does not matter.
  */

@@ -214,7 +214,7 @@ static bool put_back(struct kmem_cache *cache, const void *slot, struct list_hea
 		return false;
 	*word |= 1ULL << index % 64;
 	if (slab->inuse-- == slab->objects) {
-		/* It goes behind the others: more of its slots may become free while older slabs are
+		/* It goes after the others: more of its slots may become free while older slabs are
 		 * used. */
 		list_move_tail(&slab->lru, &cache->partial);
 		cache->nr_partial++;

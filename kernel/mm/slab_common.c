@@ -231,7 +231,7 @@ void kmem_cache_destroy(struct kmem_cache *cache)
 		list_leaked(cache);
 		return;
 	}
-	/* Wait for slabs as well: they point to the cache until they are freed. */
+	/* Wait for slabs too: they point to the cache until they are freed. */
 	if (cache->flags & SLAB_TYPESAFE_BY_RCU)
 		rcu_barrier();
 	cache->magic = 0;

@@ -40,7 +40,7 @@ static u32 metadata_start(const struct kmem_cache *cache)
 /*
  * The link to the next free slot may overlay the object, because a free object is not in use. It may
  * not if the contents must survive the free, because a constructor ran once or an RCU reader may
- * still look. Then the link goes behind the object, as far as there is room, out of the way of small
+ * still look. Then the link goes after the object, as far as there is room, out of the way of small
  * overflows.
  */
 void slab_layout_slot(struct kmem_cache *cache)
@@ -126,7 +126,7 @@ static struct page *put_shared(struct kmem_cache *cache, void *slot)
 	slab->freelist = slot;
 	slab->inuse--;
 	if (was_full) {
-		/* It goes behind the others: more of its slots may become free while older slabs are
+		/* It goes after the others: more of its slots may become free while older slabs are
 		 * used. */
 		list_move_tail(&slab->lru, &cache->partial);
 		cache->nr_partial++;

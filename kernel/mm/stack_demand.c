@@ -9,7 +9,7 @@
  * That code may be the kernel's, with any lock held and interrupts off: a system call runs on the program's stack, and so
  * does an interrupt. Memory then comes from pages that each such task keeps for this. They are enough for what the kernel may
  * use of a stack at all, twice. If the interrupted code had interrupts on, it holds no lock that the page allocator
- * takes, which works in interrupts as well; pages come from there, and what was kept is replaced.
+ * takes, which works in interrupts too; pages come from there, and what was kept is replaced.
  *
  * No lock is taken here for the task's own stack. Places are changed by atomic operations: another thread may touch the
  * same page at the same time, and a handler may itself touch a page that is not there.

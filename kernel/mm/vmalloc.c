@@ -29,7 +29,7 @@ DEFINE_RAW_SPINLOCK(vmap_lock);
 struct vmap_tree vmap_busy;
 struct vmap_lazy vmap_lazy;
 
-/* These are guarded by vmap_lock as well. */
+/* These are guarded by vmap_lock too. */
 struct vmap_tree vmap_free;
 static unsigned long nr_areas;
 
@@ -309,7 +309,7 @@ static void free_area_pages(struct vm_struct *vm)
 }
 
 /* Get @nr pages for an area: @pages, which the caller of vmap() owns, or new ones if that is NULL.
- * vm->nr_pages counts the pages so far, on failure as well. */
+ * vm->nr_pages counts the pages so far, on failure too. */
 static bool get_area_pages(struct vm_struct *vm, unsigned int nr, struct page *const *pages,
 			   gfp_t gfp)
 {
@@ -384,7 +384,7 @@ static void vm_destroy(struct vm_struct *vm, uintptr_t freed_by)
 	drop_area(vm);
 }
 
-/* Instrumented code writes the shadow of stacks itself, with kasan=off as well, so stacks always need
+/* Instrumented code writes the shadow of stacks itself, with kasan=off too, so stacks always need
  * real shadow. */
 static bool map_shadow(unsigned long start, size_t span, size_t guard_low)
 {

@@ -147,7 +147,7 @@ static inline unsigned long vmap_shadow_kept(void)
 	return real > needed ? real - needed : 0;
 }
 
-/** vmap_shadow_trim() - free the shadow above the limit, and a quarter of the limit as well.
+/** vmap_shadow_trim() - free the shadow above the limit, and a quarter of the limit too.
  *  vmap_lock is not held; any context. */
 void vmap_shadow_trim(void);
 

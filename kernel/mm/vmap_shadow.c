@@ -28,7 +28,7 @@
  * makes a page twice. */
 #define KEPT_SHARE 256
 #define KEPT_MIN   32UL
-/* Once the limit is passed, this much below it is freed as well, so that the search for pages to free
+/* Once the limit is passed, this much below it is freed too, so that the search for pages to free
  * is not needed at every free. */
 #define SLACK(max) ((max) / 4)
 

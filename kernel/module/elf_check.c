@@ -222,7 +222,7 @@ int module_elf_check(struct load_info *info)
 		if (!err && info->sections[i].sh_type == SHT_SYMTAB)
 			err = check_symbol_table(info, i);
 	}
-	/* The first symbol stands for "none", but its name may be printed: check it as well. */
+	/* The first symbol stands for "none", but its name may be printed: check it too. */
 	for (unsigned int i = 0; !err && i < info->nr_symbols; i++)
 		err = check_symbol(info, i);
 	for (unsigned int i = 1; !err && i < info->nr_sections; i++) {

@@ -16,7 +16,7 @@
 
 #define GOT_ENTRY_SIZE sizeof(u64)
 
-/* Clang's descriptors of tagged globals; behind ".note." the name of a section that points to them. */
+/* Clang's descriptors of tagged globals; after ".note." the name of a section that points to them. */
 #define GLOBALS_SECTION "hwasan_globals"
 #define GLOBALS_NOTE	"hwasan.globals"
 

@@ -93,7 +93,7 @@ static int alloc_pages_of(struct module *module, size_t nr)
 	return 0;
 }
 
-/* Free the shadow as well, after module_space_free() and before another module gets the range. */
+/* Free the shadow too, after module_space_free() and before another module gets the range. */
 static void give_up_range(struct module *module)
 {
 	vmalloc_release_shadow(module->base, module->base + module->span);

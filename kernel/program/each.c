@@ -3,7 +3,7 @@
  * each.c - many programs in one boot: one after the other, each with a verdict of its own.
  *
  * A verdict is one KTAP line. For tools a line "# each KEY: NUMBER begins" comes before the program's output,
- * and "# each KEY: NUMBER ends: VERDICT" behind it. A program cannot fake these lines, because it does not know
+ * and "# each KEY: NUMBER ends: VERDICT" after it. A program cannot fake these lines, because it does not know
  * each.key=. Only the first report of a program counts; later ones, such as those of a thread that was
  * given up, are printed and change nothing. Memory that a program leaks is never reused, because a pointer
  * to it may still exist. When half of the memory is gone, the rest of the programs is left to another boot.

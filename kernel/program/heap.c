@@ -99,7 +99,7 @@ static bool object_size(const void *ptr, size_t *size)
 	       (state == EMPTY_OBJECT && *size == 0);
 }
 
-/* Turn everything behind the first @size bytes of a slab object into redzone. */
+/* Turn everything after the first @size bytes of a slab object into redzone. */
 static void set_object_size(void *ptr, size_t size)
 {
 	struct kasan_object object;

@@ -16,7 +16,7 @@ void free(void *ptr);
 void *aligned_alloc(size_t align, size_t size);
 void *memalign(size_t align, size_t size);
 int posix_memalign(void **out, size_t align, size_t size);
-/** malloc_usable_size() - Return: the size that the program asked for: bytes behind it are redzone. */
+/** malloc_usable_size() - Return: the size that the program asked for: bytes after it are redzone. */
 size_t malloc_usable_size(void *ptr);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * The boot image has a file for each under PRIVATE, a folder that programs do not see:
  *
- *   environ  "NAME=VALUE" with a NUL behind each
+ *   environ  "NAME=VALUE" with a NUL after each
  *   stdin    empty: there is standard input
  *   save     names of files to save, see kernel/libc/save.c
  *
@@ -62,7 +62,7 @@ bool program_environ_begin(void)
 		return true;
 	for (size_t i = 0; i < size; i++)
 		count += !text[i];
-	/* Objects of the heap, so that a read behind the end of a variable is reported. They stay: a thread that an
+	/* Objects of the heap, so that a read past the end of a variable is reported. They stay: a thread that an
 	 * earlier program has left behind may still use its own. */
 	char **copy = kcalloc(count + 1, sizeof(*copy), GFP_KERNEL);
 

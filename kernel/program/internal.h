@@ -20,7 +20,7 @@ const char *program_setting(const char *name, size_t *size);
 /** program_environ_begin() - a new program's environment, all as the host gave it. May sleep. Return: false if there is
  *  no memory. */
 bool program_environ_begin(void);
-/** program_environ() - Return: the program's environment, with NULL behind the last. */
+/** program_environ() - Return: the program's environment, with NULL after the last. */
 char **program_environ(void);
 /** program_has_input() - Return: true if the host has standard input, false if it is empty. */
 bool program_has_input(void);

@@ -106,7 +106,7 @@ static bool is_library(uintptr_t pc, bool *own)
 	const char *name;
 
 	*own = false;
-	/* A return address may lie behind a function that ends with the call. */
+	/* A return address may lie after a function that ends with the call. */
 	if (!kallsyms_lookup(pc - 1, &name, NULL, NULL))
 		return false;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {

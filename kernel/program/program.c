@@ -157,7 +157,7 @@ void program_unpoison_frames(const void *low, const void *high)
 
 		kasan_unpoison_stack(low, stack + current->stack_size);
 		task_swap_stack();
-		/* The frames that the handler has interrupted are gone as well. */
+		/* The frames that the handler has interrupted are gone too. */
 		low = max(left_at, (const void *)current->stack);
 	}
 	kasan_unpoison_stack(low, high);

@@ -3,7 +3,7 @@
  * boost.c - how urgent RCU is: the priority of its threads, which is also lent to readers that hold up a grace period.
  *
  * A fair reader that was preempted by a real-time task may not run for long, and all that wait for the end of its
- * section wait as well. With the priority of RCU's threads it runs before all tasks that are less urgent than those.
+ * section wait too. With the priority of RCU's threads it runs before all tasks that are less urgent than those.
  */
 #include <kernel/kernel.h>
 #include <kernel/param.h>

@@ -147,7 +147,7 @@ void rcu_tick(void)
 
 static void expedite_cpu(void *unused)
 {
-	/* A CPU that waits with interrupts off serves the call as well. Then this is not an interrupt, and
+	/* A CPU that waits with interrupts off serves the call too. Then this is not an interrupt, and
 	 * the CPU may be in a reader. */
 	if (in_hardirq())
 		look_at_interrupted();

@@ -66,7 +66,7 @@ bool mod_timer(struct timer_list *timer, unsigned long expires)
 	pending = !list_empty(&timer->entry);
 	list_del_init(&timer->entry);
 	timer->expires = expires;
-	/* It goes behind the timers that expire no later; without any, @other ends as the list's head. */
+	/* It goes after the timers that expire no later; without any, @other ends as the list's head. */
 	list_for_each_entry_reverse(other, &queue->timers, entry)
 	{
 		if (!time_after(other->expires, expires))
@@ -110,7 +110,7 @@ static int running_on(const struct timer_list *timer)
 static void wait_for_end(const struct timer_list *timer, unsigned int cpu)
 {
 	/* A thread, which might have to wait for this task: for its CPU, or for its priority. A function that runs with
-	 * interrupts off waits for nobody, and the caller may have them off as well. */
+	 * interrupts off waits for nobody, and the caller may have them off too. */
 	if (PREEMPT_RT && !IN_TICK(timer) && !(timer->flags & TIMER_IRQSAFE)) {
 		spin_lock(per_cpu_ptr(&expiry_lock, cpu));
 		spin_unlock(per_cpu_ptr(&expiry_lock, cpu));

@@ -28,14 +28,14 @@ static void prepare(struct wait_queue_head *queue, struct wait_queue_entry *wait
 	raw_spin_lock_irqsave(&queue->lock, flags);
 	wait->queue = queue;
 	wait->exclusive = exclusive;
-	/* Exclusive entries go behind the others, so wake_up() reaches all of the others first. */
+	/* Exclusive entries go after the others, so wake_up() reaches all of the others first. */
 	if (list_empty(&wait->entry)) {
 		if (exclusive)
 			list_add_tail(&wait->entry, &queue->head);
 		else
 			list_add(&wait->entry, &queue->head);
 	}
-	/* Under the lock, so that a waker that finds the entry finds the new state as well. */
+	/* Under the lock, so that a waker that finds the entry finds the new state too. */
 	set_current_state(state);
 	raw_spin_unlock_irqrestore(&queue->lock, flags);
 }

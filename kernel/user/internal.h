@@ -8,7 +8,7 @@
 
 /**
  * elf_load() - map the segments of an ELF program and put its bytes there
- * @mm: an empty address space; its heap is set to start behind the program.
+ * @mm: an empty address space; its heap is set to start after the program.
  * @image, @size: the file, which may be damaged in any way.
  * @entry: filled: where it starts.
  *

@@ -2,7 +2,7 @@
 /*
  * flush.c - waiting for work items.
  *
- * To wait for one item, flush_work() puts a second item, the barrier, right behind it, for the same worker.
+ * To wait for one item, flush_work() puts a second item, the barrier, right after it, for the same worker.
  * To wait for a whole workqueue, there are two colors: a flush gives new items the other color, and waits
  * until no item of the old color is in flight.
  */
@@ -21,7 +21,7 @@ static void barrier_reached(struct work_struct *work)
 }
 
 /*
- * Put @barrier behind @work, which is queued by @pwq; or, if that is NULL, behind the worker's run of it.
+ * Put @barrier after @work, which is queued by @pwq; or, if that is NULL, after the worker's run of it.
  * @pool is locked, and @pwq's. Return: false if it is neither queued nor running there.
  */
 static bool insert_barrier(struct worker_pool *pool, struct pool_workqueue *pwq,
@@ -33,7 +33,7 @@ static bool insert_barrier(struct worker_pool *pool, struct pool_workqueue *pwq,
 	barrier->work.pool = pool;
 	if (pwq) {
 		wq_point(WQ_CHANGE, work, pool);
-		/* What was linked to the item stays so, behind the barrier. */
+		/* What was linked to the item stays so, after the barrier. */
 		flags |= work_flags(work) & WORK_LINKED;
 		work_set(work, WORK_LINKED);
 		work_set(&barrier->work, flags);

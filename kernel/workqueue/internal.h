@@ -175,7 +175,7 @@ struct worker_pool *cpu_pool(unsigned int cpu);
 /** pool_kick() - wake an idle worker of @pool, which is locked, if there are items and none runs them. */
 void pool_kick(struct worker_pool *pool);
 
-/** worker_executes() - Return: true if @worker runs @work. The function is compared as well: the item that
+/** worker_executes() - Return: true if @worker runs @work. The function is compared too: the item that
  *  the worker runs may have freed itself, and @work may be another one in the same memory. */
 static inline bool worker_executes(const struct worker *worker, const struct work_struct *work)
 {

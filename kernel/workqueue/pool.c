@@ -103,7 +103,7 @@ static bool create_worker(struct worker_pool *pool)
 
 /*
  * Without memory there may be no idle worker when the last one that runs goes to sleep. If that one waits
- * for an item behind it, no worker would ever run the item, even once there is memory again. So this
+ * for an item after it, no worker would ever run the item, even once there is memory again. So this
  * thread, which is made at boot, tries until it succeeds.
  */
 static struct task *rescuer;

@@ -68,7 +68,7 @@ bool is_current_work(const struct work_struct *work)
 /*
  * The item's pool may change before it is locked, and while it is locked: __queue_work() on another CPU may
  * be putting the item into another pool, and holds that pool's lock only. It writes work->pool before
- * work->pwq. So if this function sees the new pwq, it sees the new pool as well, and tries again. A pwq of
+ * work->pwq. So if this function sees the new pwq, it sees the new pool too, and tries again. A pwq of
  * the locked pool stays until the pool is unlocked, because it is changed under that lock only. Until the
  * pool is known to be the right one the pwq is not followed: its workqueue may be gone.
  */
@@ -219,7 +219,7 @@ bool queue_delayed_work_on(unsigned int cpu, struct workqueue_struct *wq,
 static void steal(struct worker_pool *pool, struct pool_workqueue *pwq, struct work_struct *work)
 {
 	wq_point(WQ_CHANGE, work, pool);
-	/* A barrier behind it must get into the pool's list, where a worker will run it. */
+	/* A barrier after it must get into the pool's list, where a worker will run it. */
 	if (work_flags(work) & WORK_INACTIVE)
 		pwq_activate(pwq, work);
 	list_del_init(&work->entry);

@@ -12,7 +12,7 @@
  * miss others of its old bucket; it then looks again under the lock, as for a new trace.
  *
  * Memory comes from kasan_port_alloc() in blocks, up to CONFIG_KASAN_DEPOT_SIZE or kasan.depot_size=. At the bound, or
- * when the port has no more memory, new traces get handle 0 and the depot prints one message; known traces are still found.
+ * when the port has no more memory, new traces get handle 0 and the depot prints a message; known ones are still found.
  * Buckets take at most 1/8 of the bound in addition. Without memory for them chains just grow longer.
  *
  * The lock is held for one record: its search, its copy, one bucket. The port is never asked for memory under it,

@@ -97,7 +97,7 @@ SECTIONS
 		*(.got .got.plt)
 
 		/* Constructors, including those that register instrumented globals. The constructors in a
-		 * program's source are called by the program's thread: arrays with a NULL behind the last. */
+		 * program's source are called by the program's thread: arrays with a NULL after the last. */
 		. = ALIGN(8);
 		KEEP(*(.redzone_ctors .redzone_dtors))
 		. = ALIGN(8);

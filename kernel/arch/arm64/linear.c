@@ -46,7 +46,7 @@ void linear_map_init(void)
 				     PAGE_KERNEL_TAGGED | PROT_BLOCKS_OK))
 			early_panic("no page tables for the linear map\n");
 	}
-	/* The image's code and constants are read-only at their second address as well. */
+	/* The image's code and constants are read-only at their second address too. */
 	if (pa_is_ram(image) && map_kernel_range((unsigned long)__va(image), image,
 						 (size_t)(__rodata_end - _text), PAGE_KERNEL_RO))
 		early_panic("no page tables for the linear map\n");

@@ -3,7 +3,7 @@
  * mte_fault.c - tag check faults: decode, report, and continue.
  *
  * After the report the access is still done, as in the other modes. It runs with checks off (PSTATE.TCO) up
- * to a breakpoint behind it, with interrupts masked so that it stays on this CPU. The unchecked run is:
+ * to a breakpoint after it, with interrupts masked so that it stays on this CPU. The unchecked run is:
  *
  *  - usually one instruction;
  *  - a loop of exclusive accesses up to its exits: an exception between its load and its store would make the
@@ -158,7 +158,7 @@ static void add_stop(struct stops *stops, unsigned long pc)
 		stops->pc[stops->count++] = pc;
 }
 
-/* Return: the branch behind the exclusive store at @pc or the first one behind @pc, which asks whether that store
+/* Return: the branch after the exclusive store at @pc or the first one after @pc, which asks whether that store
  * succeeded; 0 if there is none near. */
 static unsigned long branch_behind_store(unsigned long pc)
 {
@@ -175,7 +175,7 @@ static unsigned long branch_behind_store(unsigned long pc)
 }
 
 /*
- * Find the exits of the loop of exclusive accesses with the load or the store at @pc: the instruction behind the
+ * Find the exits of the loop of exclusive accesses with the load or the store at @pc: the instruction after the
  * branch that follows the store, and the targets of other branches out of the loop. Compare and exchange has such
  * a branch, for the case that it finds another value.
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* psci.h - the firmware interface that starts CPUs. arch_power_off() is in psci.c as well. */
+/* psci.h - the firmware interface that starts CPUs. arch_power_off() is in psci.c too. */
 #ifndef ARM64_PSCI_H
 #define ARM64_PSCI_H
 

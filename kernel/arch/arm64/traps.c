@@ -65,7 +65,7 @@ static bool do_hwasan_brk(struct pt_regs *regs, unsigned int imm)
 
 	if ((imm & BRK_IMM_HWASAN_MASK) != BRK_IMM_HWASAN)
 		return false;
-	/* Reports expect the address behind the instruction, as after a call. */
+	/* Reports expect the address after the instruction, as after a call. */
 	regs->pc += 4;
 	/* As if the code had made a call: it may be preempted here, and ended. */
 	if (!regs_irqs_disabled(regs))
@@ -283,7 +283,7 @@ void scs_fault_handler(struct pt_regs *regs)
 	unmask_errors();
 	if (!early_init_done)
 		arch_bare_panic(what, regs);
-	/* This stack has overflowed as well, or printing causes a fault. */
+	/* This stack has overflowed too, or printing causes a fault. */
 	if (overflowed[cpu])
 		arch_bare_panic("Shadow call stack for faults exhausted", regs);
 	overflowed[cpu] = true;
@@ -382,7 +382,7 @@ struct pt_regs *overflow_handler(struct pt_regs *regs)
 	unmask_errors();
 	if (!early_init_done)
 		arch_bare_panic(what, regs);
-	/* This stack has overflowed as well, or printing causes a fault. */
+	/* This stack has overflowed too, or printing causes a fault. */
 	if (overflowed[cpu])
 		arch_bare_panic("Overflow stack exhausted", regs);
 	if (may_handle_overflow(regs))

@@ -16,10 +16,10 @@ unsigned int nr_chains;
 /* The newest number. */
 static u32 numbers = CHAIN_ROOT(CONTEXTS) - 1;
 
-/* In a slot whose sequence was removed. A search goes on behind it. No id has these bits. */
+/* In a slot whose sequence was removed. A search goes on after it. No id has these bits. */
 #define REMOVED ~0UL
 
-/* Return: the slot of the sequence @parent with @id behind it; NR_CHAIN_SLOTS if it has none. */
+/* Return: the slot of the sequence @parent with @id after it; NR_CHAIN_SLOTS if it has none. */
 static unsigned int find_slot(u32 parent, u32 id)
 {
 	unsigned int slot = chain_slot(parent, id);

@@ -34,7 +34,7 @@ static struct held_lock *find_held(struct lockdep_stack *stack, const struct loc
 
 /* --- Taking ---------------------------------------------------------------------------------------- */
 
-/* Return: number of the sequence with @id behind the locks of @stack. The lock is held. */
+/* Return: number of the sequence with @id after the locks of @stack. The lock is held. */
 static u32 find_or_check(struct lockdep_stack *stack, struct lockdep_map *map, u32 id,
 			 const struct lockdep_map *nest, int count, unsigned long ip)
 {

@@ -292,7 +292,7 @@ static __always_inline unsigned int chain_slot(u32 parent, u32 id)
 	return (parent + (id * 0x9e3779b1U >> 16)) & (NR_CHAIN_SLOTS - 1);
 }
 
-/** chain_find() - Return: number of the sequence @parent with @id behind it; 0: not known. Needs no lock. */
+/** chain_find() - Return: number of the sequence @parent with @id after it; 0: not known. Needs no lock. */
 static __always_inline u32 chain_find(u32 parent, u32 id)
 {
 	const u64 key = chain_key(parent, id);
@@ -452,7 +452,7 @@ static inline bool lock_usable(const struct lockdep_map *map)
 /* Set in the counter of anything but a task with soft interrupts on. */
 #define NOT_PLAIN (SOFTIRQ_MASK | HARDIRQ_MASK)
 
-/* The contexts behind CONTEXT_TASK. */
+/* The contexts after CONTEXT_TASK. */
 extern struct lockdep_stack irq_stacks[NR_CPUS][CONTEXTS - 1];
 
 static inline struct lockdep_stack *other_stack(int count)

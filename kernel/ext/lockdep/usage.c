@@ -59,7 +59,7 @@ static bool is_enabled_bit(unsigned int bit)
 	return BIT(bit) & (USAGE_ENABLED_MASK | (u8)(USAGE_ENABLED_MASK << USAGE_SOFTIRQ_SHIFT));
 }
 
-/* The usage that a search from a class with usage @bit must not find. @search: its start and direction are set as well. */
+/* The usage that a search from a class with usage @bit must not find. @search: its start and direction are set too. */
 static void aim(struct search *search, unsigned int class, unsigned int bit)
 {
 	const unsigned int shift = bit & USAGE_SOFTIRQ_SHIFT;

@@ -3,7 +3,7 @@
  * softirq.c - soft interrupts in a real-time kernel: only threads run them, and can be preempted meanwhile.
  *
  * A lock of each CPU keeps soft interrupts, and tasks under local_bh_disable(), from each other. Whoever waits for it lends
- * its priority, so an urgent task waits for one function at most: the threads release the lock behind each one.
+ * its priority, so an urgent task waits for one function at most: the threads release the lock after each one.
  */
 #include <kernel/kernel.h>
 #include <kernel/rcupdate.h>

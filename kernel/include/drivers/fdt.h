@@ -36,7 +36,7 @@ const char *fdt_name(int node);
  *  leading "/" begins with an alias. -1 if there is no such node. */
 int fdt_path(const char *path);
 
-/** fdt_compatible() - Return: the next node in tree order behind @after (-1: from the start) whose
+/** fdt_compatible() - Return: the next node in tree order after @after (-1: from the start) whose
  *  "compatible" names @compat; -1 if there is none. */
 int fdt_compatible(int after, const char *compat);
 

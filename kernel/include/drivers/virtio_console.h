@@ -3,7 +3,7 @@
  * virtio_console.h - the virtio console: numbered ports to the machine that runs the emulator.
  *
  * Output of each port, and input of port 0. Nothing is buffered here: a function returns when the device has the bytes. The
- * emulator writes them while the CPU waits, so a port that takes no more makes the CPU wait as well.
+ * emulator writes them while the CPU waits, so a port that takes no more makes the CPU wait too.
  */
 #ifndef DRIVERS_VIRTIO_CONSOLE_H
 #define DRIVERS_VIRTIO_CONSOLE_H

@@ -269,7 +269,7 @@ unsigned int arch_shadow_load(const struct pt_regs *regs);
  * arch_finish_shadow_load() - complete the instruction at the pc as if it had read ff from each byte: "not accessible"
  *
  * Whatever the instruction would have changed is changed: a register with the byte extended as the instruction asks for, or
- * the flags of a comparison in memory. @regs continues behind it. Return: false if that cannot be done.
+ * the flags of a comparison in memory. @regs continues after it. Return: false if that cannot be done.
  */
 bool arch_finish_shadow_load(struct pt_regs *regs);
 

@@ -25,7 +25,7 @@ typedef atomic64_t atomic_long_t;
 #define ATOMIC_INIT(i)	 {(i)}
 #define ATOMIC64_INIT(i) {(i)}
 
-/* The store has release order and a barrier behind it: no access moves across in either direction. */
+/* The store has release order and a barrier after it: no access moves across in either direction. */
 #define __full(ptr, op)                      \
 	({                                   \
 		__typeof__(*(ptr)) __r = op; \

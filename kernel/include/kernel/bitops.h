@@ -56,8 +56,8 @@ static inline bool test_bit(unsigned long nr, const volatile unsigned long *addr
 	return (addr[BIT_WORD(nr)] >> (nr % BITS_PER_LONG)) & 1;
 }
 
-/* A bit as a lock: no access moves from behind the locking to before it, or from before the unlocking to
- * behind it. */
+/* A bit as a lock: no access moves from after the locking to before it, or from before the unlocking to
+ * after it. */
 static inline bool test_and_set_bit_lock(unsigned long nr, volatile unsigned long *addr)
 {
 	return __atomic_fetch_or(&addr[BIT_WORD(nr)], BIT_MASK(nr), __ATOMIC_ACQUIRE) &

@@ -44,7 +44,7 @@ void fault_inject_nth(unsigned int kinds, unsigned long nth, unsigned long count
 
 /**
  * fault_inject_stop() - no more failures
- * @site: filled with the call trace of the last refused allocation, innermost first, 0 behind its end; may
+ * @site: filled with the call trace of the last refused allocation, innermost first, 0 past its end; may
  *	be NULL.
  *
  * Return: number of counted allocations; if it is below @nth, none has failed.

@@ -45,7 +45,7 @@ struct page *alloc_pages(gfp_t gfp, unsigned int order);
  * @gfp: how.
  * @nr: pages, 1 .. 2^MAX_ORDER.
  *
- * Aligned like a block of the next power of two. The pages behind @nr are not taken.
+ * Aligned like a block of the next power of two. The pages after @nr are not taken.
  *
  * Return: as alloc_pages().
  */

@@ -9,7 +9,7 @@
 #include <kernel/types.h>
 
 /** struct initrd_file - @name: without leading "/" or "./". @data: @size bytes, read-only, without a NUL
- *  behind them. */
+ *  after them. */
 struct initrd_file {
 	const char *name;
 	const void *data;

@@ -18,7 +18,7 @@ bool kallsyms_lookup(unsigned long pc, const char **name, unsigned long *start,
 		     unsigned long *size);
 
 /** kallsyms_matches() - Return: true if a function of the kernel, not of a module, has this name. @pattern:
- *  a name, or the start of one with '*' behind it. @length: its characters. A clone (name.constprop.0)
+ *  a name, or the start of one with '*' after it. @length: its characters. A clone (name.constprop.0)
  *  counts. */
 bool kallsyms_matches(const char *pattern, size_t length);
 
@@ -33,7 +33,7 @@ bool kallsyms_variable(unsigned long addr, const char **name);
  *  is none. Modules link to these. */
 unsigned long kallsyms_exported(const char *name);
 
-/** sprint_symbol() - write "name+0xoff/0xsize", with " [module]" behind it for code of a module, or
+/** sprint_symbol() - write "name+0xoff/0xsize", with " [module]" after it for code of a module, or
  *  "0xaddress" if the address is unknown. @buf: KSYM_SYMBOL_LEN bytes. Return: the length. The _backtrace
  *  form is for a return address: it names the function that made the call. */
 int sprint_symbol(char *buf, unsigned long address);

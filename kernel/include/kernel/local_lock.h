@@ -64,7 +64,7 @@ static inline void __local_lock_init(local_lock_t *lock, const char *name,
 		preempt_enable();                    \
 	} while (0)
 
-/** local_lock_irq(), local_lock_irqsave() - for data that interrupt handlers use as well. */
+/** local_lock_irq(), local_lock_irqsave() - for data that interrupt handlers use too. */
 #define local_lock_irq(array, member)                \
 	do {                                         \
 		local_irq_disable();                 \

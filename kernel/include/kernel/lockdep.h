@@ -30,7 +30,7 @@
 #define LD_WAIT_CONFIG 3U /* spins, or sleeps in a real-time kernel: spin locks, rwlocks */
 #define LD_WAIT_SLEEP  4U /* sleeps: mutexes, completions, work items */
 
-/* This place, and the place behind the call of this function. */
+/* This place, and the place after the call of this function. */
 #define _THIS_IP_ arch_this_ip()
 #define _RET_IP_  ((unsigned long)__builtin_return_address(0))
 

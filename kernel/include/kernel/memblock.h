@@ -77,7 +77,7 @@ bool memblock_is_memory(phys_addr_t addr);
 /** memblock_is_reserved() - Return: true if any byte of [@base, @base + @size) is reserved. */
 bool memblock_is_reserved(phys_addr_t base, phys_addr_t size);
 
-/** memblock_memory_region() - walk RAM by index, lowest first. Return: NULL behind the last. */
+/** memblock_memory_region() - walk RAM by index, lowest first. Return: NULL after the last. */
 const struct memblock_region *memblock_memory_region(unsigned int index);
 
 /**

@@ -65,7 +65,7 @@ static struct module *volatile __this_module __used __section(MODULE_THIS_SECTIO
 	static void (*const __module_exit_fn)(void) __used __section(MODULE_EXIT_SECTION) \
 		__module_plain = fn
 
-/* For module_info(): "tag=text" strings, one behind the other. */
+/* For module_info(): "tag=text" strings, one after the other. */
 #define __modinfo_concat2(a, b) a##b
 #define __modinfo_concat(a, b)	__modinfo_concat2(a, b)
 #define MODULE_INFO(tag, text)                                                            \
@@ -91,7 +91,7 @@ struct module_part {
 };
 
 enum module_part_type {
-	MODULE_TEXT,   /* read and execute; branch veneers behind the code */
+	MODULE_TEXT,   /* read and execute; branch veneers after the code */
 	MODULE_RODATA, /* read; also constructor tables and the GOT */
 	MODULE_DATA,   /* read and write */
 	MODULE_PARTS,

@@ -3,7 +3,7 @@
  * param.h - boot parameters.
  *
  * A parameter is "name" or "name=value" on the kernel command line; '"' groups a value with spaces.
- * Names treat '-' and '_' alike. The text behind " -- " is for the program.
+ * Names treat '-' and '_' alike. The text after " -- " is for the program.
  *
  *	static bool verbose;
  *	core_param("foo.verbose", verbose, bool, "on|off", "print every step");

@@ -38,7 +38,7 @@ static inline struct prio_node *prio_list_first(const struct prio_list *list)
 	return list->first;
 }
 
-/** prio_list_add() - insert @node behind all nodes of its priority. */
+/** prio_list_add() - insert @node after all nodes of its priority. */
 static inline void prio_list_add(struct prio_list *list, struct prio_node *node)
 {
 	struct prio_node *pos = list->first, *before = NULL;
@@ -49,14 +49,14 @@ static inline void prio_list_add(struct prio_list *list, struct prio_node *node)
 		list->first = node;
 		return;
 	}
-	/* Find the first priority behind the node's. @before: the one ahead of that, perhaps the node's own. */
+	/* Find the first priority after the node's. @before: the one ahead of that, perhaps the node's own. */
 	do {
 		if (pos->prio > node->prio)
 			break;
 		before = pos;
 		pos = list_next_entry(pos, firsts);
 	} while (pos != list->first);
-	/* The ring's end is ahead of its first node, so a node that goes to the end goes there as well. */
+	/* The ring's end is ahead of its first node, so a node that goes to the end goes there too. */
 	list_add_tail(&node->all, &pos->all);
 	if (!before || before->prio != node->prio)
 		list_add_tail(&node->firsts, &pos->firsts);

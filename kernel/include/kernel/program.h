@@ -18,7 +18,7 @@ extern size_t program_stack_size;
 typedef void (*const program_hook_t)(void);
 
 /* Constructors and destructors that tools/build-scripts/constructors.py has taken out of the program's .init_array and
- * .fini_array, in the order of the calls, with NULL behind the last. Weak: absent if there are none. */
+ * .fini_array, in the order of the calls, with NULL after the last. Weak: absent if there are none. */
 extern program_hook_t redzone_ctors_program[] __weak;
 extern program_hook_t redzone_dtors_program[] __weak;
 
@@ -37,7 +37,7 @@ int run_program(int argc, char **argv);
 /**
  * struct program_entry - one of many programs linked into one kernel
  * @name: its argv[0]. @main: the first function of its C library, which has a name of its own. @ctors, @dtors: its
- *	constructors and destructors, with NULL behind the last; NULL if there are none.
+ *	constructors and destructors, with NULL after the last; NULL if there are none.
  */
 struct program_entry {
 	const char *name;

@@ -90,7 +90,7 @@ long ramfs_write(struct ramfs *fs, struct ramfs_node *node, const void *buf, siz
  *  caller opens that instead: there is nothing to read or write here. */
 int ramfs_stream(const struct ramfs_node *node);
 
-/** ramfs_append() - write at the end. @pos: filled with the offset behind what was written. */
+/** ramfs_append() - write at the end. @pos: filled with the offset after what was written. */
 long ramfs_append(struct ramfs *fs, struct ramfs_node *node, const void *buf, size_t size,
 		  u64 *pos);
 
@@ -111,7 +111,7 @@ void ramfs_set_times(struct ramfs *fs, struct ramfs_node *node, u64 accessed, u6
  * @cookie: 0 for the first entry. Filled with that of the next one. It stays good when entries come and go.
  * @name: RAMFS_NAME_MAX + 1 bytes, filled. @info: filled.
  *
- * Return: 1, or 0 behind the last entry. "." and ".." are the first two.
+ * Return: 1, or 0 after the last entry. "." and ".." are the first two.
  */
 long ramfs_entry(struct ramfs *fs, struct ramfs_node *dir, u64 *cookie, char *name,
 		 struct ramfs_info *info);

@@ -5,7 +5,7 @@
  * A writer unlinks an object, so that no new reader finds it, and frees it a grace period later: by
  * then every reader that may have found it before has left its read-side critical section. Readers
  * may be preempted and interrupted, nest, and run in any context; they must not sleep by themselves.
- * Code with preemption or interrupts off counts as a reader as well.
+ * Code with preemption or interrupts off counts as a reader too.
  */
 #ifndef KERNEL_RCUPDATE_H
 #define KERNEL_RCUPDATE_H
@@ -168,7 +168,7 @@ void rcu_note_context_switch(bool preempt);
 /** rcu_tick() - from the timer interrupt of each CPU. */
 void rcu_tick(void);
 
-/** exit_rcu() - the running task ends; if it is in a read-side critical section, that ends as well. */
+/** exit_rcu() - the running task ends; if it is in a read-side critical section, that ends too. */
 void exit_rcu(void);
 
 #endif

@@ -67,7 +67,7 @@ void kmem_cache_destroy(struct kmem_cache *cache);
 int kmem_cache_shrink(struct kmem_cache *cache);
 
 /** kmem_cache_check_slack() - with kasan.slack=check, report each live object of @cache, or of all caches if NULL, that
- *  was overwritten behind its end. See kasan_cache_check_slack(). Return: number of them. */
+ *  was overwritten past its end. See kasan_cache_check_slack(). Return: number of them. */
 size_t kmem_cache_check_slack(struct kmem_cache *cache);
 
 /** kmem_cache_size(), kmem_cache_name() - Return: bytes of an object; the cache's name. */
@@ -141,7 +141,7 @@ static inline void *kcalloc(size_t n, size_t size, gfp_t gfp)
  * krealloc() - change the size of an object, in place or by moving it
  * @p: from kmalloc(); NULL: just kmalloc().
  * @size: new size; 0 frees and gives ZERO_SIZE_PTR.
- * @gfp: with __GFP_ZERO the bytes behind the old size are cleared, if every (re)allocation of the object
+ * @gfp: with __GFP_ZERO the bytes after the old size are cleared, if every (re)allocation of the object
  *	had the flag.
  *
  * Return: the object; NULL if there is no memory, with @p still valid. A pointer that is not a live
@@ -169,7 +169,7 @@ void kfree_sensitive(const void *p);
 /**
  * ksize() - number of bytes of a live object, perhaps more than requested
  *
- * Unpoisons nothing: under KASAN the bytes behind the requested size stay redzone. To use them, request
+ * Unpoisons nothing: under KASAN the bytes after the requested size stay redzone. To use them, request
  * kmalloc_size_roundup() bytes, or call krealloc().
  *
  * Return: bytes; 0 for NULL, for ZERO_SIZE_PTR, and with a report for a pointer that is not a live object.

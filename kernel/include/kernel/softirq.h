@@ -28,7 +28,7 @@ void raise_softirq(enum softirq nr);
 /** raise_softirq_irqoff() - the same where interrupts are off. */
 void raise_softirq_irqoff(enum softirq nr);
 
-/** irq_exit_softirq() - the end of an interrupt, behind irq_exit(), on the interrupted task's stacks: run what is pending,
+/** irq_exit_softirq() - the end of an interrupt, after irq_exit(), on the interrupted task's stacks: run what is pending,
  *  unless in_interrupt(). Called with interrupts off, and returns with them off. */
 void irq_exit_softirq(void);
 

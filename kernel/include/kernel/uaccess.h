@@ -66,7 +66,7 @@ static __always_inline __must_check unsigned long copy_from_user(void *to, const
 /**
  * __copy_to_user(), __copy_from_user() - for callers that have checked access_ok() themselves
  *
- * KASAN checks them as well. They also fail for an address outside of user space, because they have the
+ * KASAN checks them too. They also fail for an address outside of user space, because they have the
  * rights of user mode. Nothing is cleared. The _inatomic forms are the same, since none of these functions
  * sleeps.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * vmalloc.h - memory that is contiguous in the address space only, built page by page, with an unmapped
- * guard page behind each area; and the stacks of tasks, with a guard page on either side.
+ * guard page after each area; and the stacks of tasks, with a guard page on either side.
  */
 #ifndef KERNEL_VMALLOC_H
 #define KERNEL_VMALLOC_H
@@ -69,7 +69,7 @@ void vfree(const void *addr);
  * vrealloc() - change the size of an area, in its pages or by moving it
  * @p: from vmalloc() and the others above; NULL: just __vmalloc().
  * @size: bytes; 0 frees the area.
- * @gfp: with __GFP_ZERO the bytes behind the old size are cleared. Others are copied or undefined.
+ * @gfp: with __GFP_ZERO the bytes after the old size are cleared. Others are copied or undefined.
  *
  * May take long: not for interrupts. The caller keeps others from using or freeing the area meanwhile.
  *

@@ -111,7 +111,7 @@ struct kunit_suite {
 		return __next;                                                                  \
 	}
 
-/* The linker collects pointers to the suites. In kernel mode neither compiler puts a redzone behind a
+/* The linker collects pointers to the suites. In kernel mode neither compiler puts a redzone after a
  * global in a named section, so the array has no gaps. */
 #define __kunit_concat2(a, b) a##b
 #define __kunit_concat(a, b)  __kunit_concat2(a, b)

@@ -3,9 +3,9 @@
  * sigsetjmp.S - sigsetjmp() of the C library over the kernel's setjmp(), and the other names of that and of
  * longjmp().
  *
- * The kernel's setjmp() uses the first 184 bytes of the buffer. The signal mask is in the 8 bytes behind them, where
+ * The kernel's setjmp() uses the first 184 bytes of the buffer. The signal mask is in the 8 bytes after them, where
  * the library's __sigsetjmp_tail() puts it. What this function needs after its setjmp() returned, once or again, lies
- * behind that.
+ * after that.
  */
 #define SAVED_X19 192
 #define SAVED_X30 200

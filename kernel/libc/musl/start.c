@@ -4,7 +4,7 @@
  * its internal headers.
  *
  * The library expects what Linux puts on a new program's stack: arguments, environment and auxiliary vector, one
- * behind the other. Everything here becomes part of the program's own object, so each program of a kernel has its
+ * after the other. Everything here becomes part of the program's own object, so each program of a kernel has its
  * own copy of the library's variables.
  */
 #include <elf.h>

@@ -4,7 +4,7 @@
  *
  * The library maps one piece of memory for a thread: the stack, and above it thread-local variables. Here the kernel has
  * a stack for each of its threads, so only the upper end is needed. It comes from malloc(), which checks it: an access
- * behind the thread's data is reported, and one after the thread's end.
+ * after the thread's data is reported, and one after the thread's end.
  */
 #include <fenv.h>
 #include <stdarg.h>

@@ -24,7 +24,7 @@ extern "C" {
  */
 void __asan_poison_memory_region(void const volatile *addr, size_t size);
 
-/** __asan_unpoison_memory_region() - it may be accessed again. Neighbours in the same granules may be as well. In the
+/** __asan_unpoison_memory_region() - it may be accessed again. Neighbours in the same granules may be too. In the
  *  tag modes @addr must have the tag of the pointer that malloc() returned. */
 void __asan_unpoison_memory_region(void const volatile *addr, size_t size);
 

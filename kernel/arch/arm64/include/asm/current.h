@@ -20,7 +20,7 @@ static inline __attribute__((always_inline)) struct task *get_current(void)
 
 #define current get_current()
 
-/* The address behind this instruction, as if it were a call. A label's address would keep the function from being
+/* The address after this instruction, as if it were a call. A label's address would keep the function from being
  * inlined. */
 static inline __attribute__((always_inline)) unsigned long arch_this_ip(void)
 {

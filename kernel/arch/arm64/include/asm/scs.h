@@ -2,7 +2,7 @@
 /*
  * scs.h - the shadow call stack: a second stack, for return addresses only. x18 points above its newest entry.
  *
- * The compiler stores each return address there as well, and returns to that one. The stack grows up. Each lies at
+ * The compiler stores each return address there too, and returns to that one. The stack grows up. Each lies at
  * the start of a slot of SCS_SIZE bytes, so its slot is found from any pointer into it; only as many pages of the
  * slot are mapped as the stack needs. Word 0 is not an entry: it is 0 on a task's stack; on a CPU's own stack it
  * is the pointer of the stack that was interrupted.

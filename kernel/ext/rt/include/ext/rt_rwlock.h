@@ -2,7 +2,7 @@
 /*
  * rt_rwlock.h - rwlock_t in a real-time kernel: it sleeps. Included by <kernel/rwlock.h>.
  *
- * What <ext/rt_spinlock.h> says about holders and about masking interrupts holds here as well. A writer that waits, or
+ * What <ext/rt_spinlock.h> says about holders and about masking interrupts holds here too. A writer that waits, or
  * writes, runs with the priority of the most urgent task behind it. Readers are not known by name, so nobody lends them
  * a priority: an urgent writer waits until they are done. Use a spin lock where that matters.
  *
