@@ -306,6 +306,16 @@ def essence(log):
 
 
 @pytest.mark.parametrize(("kind", "text"), KINDS, ids=[kind for kind, _ in KINDS])
+def test_every_kind_without_indentation(kind, text):
+    """A report that has lost its indentation is the same, but for carets, and for where Zircon's point."""
+    bare = "".join(line.strip() + "\n" for line in text.splitlines())
+    (one,), (other,) = essence(decode(bare)), essence(decode(text))
+    if kind.startswith("Zircon"):
+        one, other = (found[:5] + found[6:] for found in (one, other))
+    assert one == other
+
+
+@pytest.mark.parametrize(("kind", "text"), KINDS, ids=[kind for kind, _ in KINDS])
 def test_every_kind_is_pasted(kind, text):
     """Each kernel's and each sanitizer's report loses the prefix that somebody has put in front."""
     whole = essence(decode(text))

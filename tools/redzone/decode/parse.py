@@ -357,7 +357,10 @@ class Builder:
 
     def _frame(self, text):
         """Take a line of a trace."""
-        parsed = parse_frame(text, self._pending_sources, self._stack is not None)
+        # The trace of KMSAN and the function of a frame have no headline that would begin a Stack.
+        begun = self._stack is not None or self._expect is not None
+        begun = begun or (self.report.kind == "kmsan" and not self.report.stacks)
+        parsed = parse_frame(text, self._pending_sources, begun)
         if parsed is None:
             return False
         return parsed is True or self._traced(parsed, text)

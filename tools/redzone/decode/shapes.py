@@ -312,7 +312,7 @@ BODY = _shapes(
     (
         "left_variable",
         "bytes to the left of ",
-        r"\s+(?P<left>\d{1,20}) bytes to the left of (?P<name>\S+)\+0x(?P<offset>[0-9a-f]+)/0x(?P<size>[0-9a-f]+)",
+        r"\s*(?P<left>\d{1,20}) bytes to the left of (?P<name>\S+)\+0x(?P<offset>[0-9a-f]+)/0x(?P<size>[0-9a-f]+)",
     ),
     ("defined", " defined ", r"\s+defined (?:in|at) (?P<file>\S.{0,400}?)(?::(?P<line>\d{1,9}))?\s*$"),
     (
@@ -340,7 +340,7 @@ BODY = _shapes(
     (
         "local",
         "'",
-        r"\s+\[(?P<start>\d{1,10}), (?P<end>\d{1,10})\) '(?P<name>.{1,200}?)'(?: \(line (?P<line>\d{1,9})\))?(?P<hit> <==.*)?",
+        r"\s*\[(?P<start>\d{1,10}), (?P<end>\d{1,10})\) '(?P<name>.{1,200}?)'(?: \(line (?P<line>\d{1,9})\))?(?P<hit> <==.*)?",
     ),
     (
         "vmalloc",
