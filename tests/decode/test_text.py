@@ -141,6 +141,14 @@ def test_quoted_printable_far_below():
     assert found.task.id == 4711
 
 
+@pytest.mark.parametrize("end", ["=0A=\n", "=0D=0A=\n", "=0A\n"])
+def test_encoded_line_ends(end):
+    body = quopri.encodestring((HEAD + ACCESS + TRACE).encode()).decode().replace("=\n", "")
+    (found,) = reports(decode("Content-Transfer-Encoding: quoted-printable\n\n" + body.replace("\n", end)))
+    assert (found.where, found.access.kind, found.task.id) == ("gizmo_pull", "write", 4711)
+    assert len(found.stack("call").frames) == 2
+
+
 def test_spaces_that_do_not_break():
     text = quoted(HEAD + ACCESS + TRACE, "[   33.120000] ").replace("  ", " \xa0").replace("[ ", "[\xa0")
     for before in ("", "filler\n" * 1000):

@@ -55,8 +55,7 @@ _MEMBERS = ("log", "MESSAGE", "message", "msg")
 _QP = re.compile(
     rb"(?i)^content-transfer-encoding: *quoted-printable|^.{0,80}(?:=3D){8}|BUG: K[A-Z]+: .*[^=]=\r?$"
 )
-
-
+_ENCODED_END = re.compile(rb"(?:=0D)?=0A=?$")
 # Text recognition puts spaces around signs, and into long numbers.
 _READ = re.compile(rb"^.{0,80}BUG ?: K[A-Z]+ ?: [a-z-]+ in \S+ ?\+ 0x")
 
@@ -101,7 +100,8 @@ class Transport:
         if self._quoted:
             raw = self._rest + raw
             self._rest = b""
-            body = raw.rstrip(b"\r")
+            # Some programs encode the line's end as well, and go on in the next line.
+            body = _ENCODED_END.sub(b"", raw.rstrip(b"\r"))
             if body.endswith(b"=") and not body.endswith(b"==") and len(body) < 4096:
                 self._rest = body[:-1]
                 return None
