@@ -99,13 +99,19 @@ def head(title):
     )
 
 
-def header():
-    """Return the text of kasan.h."""
+def _public():
+    """Return a Writer with the public headers that kasan.h is made of."""
     writer = Writer()
     for name in ("kasan.h", "port.h", "stats.h"):
         path = INCLUDE_DIR / "kasan" / name
         writer.seen.add(path)
         writer.add(path, guarded=True)
+    return writer
+
+
+def header():
+    """Return the text of kasan.h."""
+    writer = _public()
     title = "kasan.h - Redzone's public headers in one: hooks to call, functions to supply, options."
     return (
         head(title)
@@ -120,7 +126,8 @@ def source():
     files = sources()
     texts = {path: path.read_text(encoding="utf-8") for path in files}
     words = {path: set(re.findall(r"\w+", text)) for path, text in texts.items()}
-    writer = Writer(seen=(INCLUDE_DIR / "kasan").glob("*.h"))
+    # Further public headers, as <kasan/slab_inline.h> is made of, belong to kasan.c.
+    writer = Writer(seen=_public().seen)
     for path in files:
         elsewhere = set().union(*(words[other] for other in files if other != path))
         renamed = sorted(statics(texts[path]) & elsewhere)
