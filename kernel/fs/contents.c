@@ -143,7 +143,7 @@ long ramfs_write(struct ramfs *fs, struct ramfs_node *node, const void *buf, siz
 	long count;
 
 	if (node->type == RAMFS_DEVICE) {
-		/* Nobody reads these bytes, so nothing else notices that some are not the caller's. */
+		/* No reader sees these bytes, so nothing else notices that some are not the caller's. */
 		kasan_check_read(buf, size);
 		return strcmp(node->name, "full") ? (long)size : -ENOSPC;
 	}

@@ -3,8 +3,8 @@
  * softirq.c - soft interrupts: when they run, and for how long.
  *
  * A CPU's pending bits are changed by that CPU only, with interrupts off. Whoever sets a bit outside of an interrupt and
- * with soft interrupts allowed has nobody behind it who would look at the bit, and so wakes the thread. In a real-time
- * kernel threads run all of them: kernel/ext/rt/softirq.c.
+ * with soft interrupts allowed also wakes the thread, because no code would look at the bit afterwards. What runs at the
+ * end of an interrupt is in softirq_run.c; in a real-time kernel threads run everything, kernel/ext/rt/softirq.c.
  *
  * Soft interrupts use the stack of the interrupted task, as interrupts do, and a shadow call stack of the CPU. Traces of
  * allocations end where they begin: see struct task, @irq_frame.

@@ -226,7 +226,7 @@ static u64 *block_of(unsigned long va)
 /*
  * Filling a block's memory takes as long as writing all of it, too long for one piece with interrupts off. So it is filled
  * in pieces, and its word in kasan_blocks[] counts those that are done. All that want the block at the same time
- * fill it together, an interrupt handler too; nobody waits for a context that may be interrupted or preempted.
+ * fill it together, an interrupt handler too; none waits for a context that may be interrupted or preempted.
  */
 #define PIECE	    (16UL << 10)
 #define PIECE_SHIFT 2

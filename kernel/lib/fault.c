@@ -95,7 +95,7 @@ void kernel_fault(struct pt_regs *regs, const struct fault *fault)
 	if (fault->kind != FAULT_PROTECTED || is_of_user(fault)) {
 		if (arch_leave_mem_function(regs, fault->write))
 			return;
-		/* A misaligned access is no matter of the memory's state. */
+		/* Whether an access is aligned does not depend on the memory's state. */
 		if (!closed && fault->kind != FAULT_ALIGNMENT)
 			explained = kasan_explain_fault(regs, fault);
 	}

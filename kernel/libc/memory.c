@@ -46,7 +46,7 @@ struct mapping {
 
 static struct mapping *mappings;
 
-/* Its holder may change the list, the mappings and their pages. Waiting for a file may take long, so it is no spinlock. */
+/* Its holder may change the list, the mappings and their pages. Waiting for a file may take long, so it is not a spinlock. */
 static bool locked;
 /* How often protect() was called. */
 static unsigned long changes;

@@ -155,7 +155,7 @@ void libc_pipe_close(struct libc_file *file)
 		pipe->writers--;
 	last = !pipe->readers && !pipe->writers;
 	unlock_changed(pipe);
-	/* The other end was closed before: nobody can be here any more. */
+	/* The other end was closed before: no thread can be here any more. */
 	if (last)
 		kvfree(pipe);
 }

@@ -330,7 +330,7 @@ static __always_inline bool open_pages(struct page *page, unsigned int nr, gfp_t
 	return init;
 }
 
-/* Not inlined, because a page that nobody wants cleared is the common case. */
+/* Not inlined, because most pages need not be cleared. */
 static noinline void clear_pages(struct page *page, unsigned int nr)
 {
 	memset(page_address(page), 0, (size_t)nr << PAGE_SHIFT);

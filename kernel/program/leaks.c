@@ -3,7 +3,7 @@
  * leaks.c - objects of a program that outlive a part of its run, for the fuzzer's --leaks.
  *
  * Counting costs a few instructions for each malloc() and free(). Only a part that left more objects than it found runs
- * once more with a list, which has the trace of each object: so a table that is made once is no leak.
+ * once more with a list, which has the trace of each object: so a table that is made once is not a leak.
  */
 #include <kernel/arch.h>
 #include <kernel/kallsyms.h>

@@ -75,7 +75,7 @@ struct lockdep_map rcu_lock_map = {.name = "rcu_read_lock", .wait_type = LD_WAIT
 
 void rcu_lock_acquire(void)
 {
-	/* As a try: a reader waits for nobody. */
+	/* As a try: a reader never waits. */
 	lock_acquire(&rcu_lock_map, 0, true, LOCK_READ_RECURSIVE, NULL, _RET_IP_);
 }
 

@@ -34,7 +34,7 @@ static uint8_t *shadow_of(uintptr_t addr)
 }
 
 /* The range ends @end bytes into the granule of @shadow. It is poisoned from offset @start on if what follows the
- * range is accessible to nobody. */
+ * range is inaccessible. */
 static void poison_last(uint8_t *shadow, unsigned int start, unsigned int end)
 {
 	if (!*shadow || *shadow > end)
@@ -53,7 +53,7 @@ static void poison(uintptr_t addr, size_t size)
 		poison_last(first, OFFSET(addr), OFFSET(end));
 		return;
 	}
-	/* Nobody's memory already, or the range takes all that is left of the granule. */
+	/* Already inaccessible, or the range takes all that is left of the granule. */
 	if (OFFSET(addr) && (!*first || *first < 0x80))
 		*first = *first ? min(*first, (uint8_t)OFFSET(addr)) : (uint8_t)OFFSET(addr);
 	addr = ROUND_UP(addr);

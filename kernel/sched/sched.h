@@ -53,7 +53,7 @@ DECLARE_PER_CPU(struct rq, runqueues);
 #define cpu_rq(n) per_cpu_ptr(&runqueues, n)
 #define this_rq() this_cpu_ptr(&runqueues)
 
-/* Number of real-time tasks in all run queues that wait for a CPU. As long as nobody is real-time, reading it is all that
+/* Number of real-time tasks in all run queues that wait for a CPU. As long as no task is real-time, reading it is all that
  * the scheduler does about it. */
 extern atomic_t rt_waiting;
 

@@ -66,7 +66,7 @@ static void call_mask(u32 mask, void (*fn)(void *), void *arg, bool wait)
 		serve_call();
 		cpu_relax();
 	}
-	/* The call before this one, if nobody waited for it. */
+	/* The call before this one, if its caller did not wait. */
 	wait_for_call();
 	call.fn = fn;
 	call.arg = arg;

@@ -110,7 +110,7 @@ static int running_on(const struct timer_list *timer)
 static void wait_for_end(const struct timer_list *timer, unsigned int cpu)
 {
 	/* A thread, which might have to wait for this task: for its CPU, or for its priority. A function that runs with
-	 * interrupts off waits for nobody, and the caller may have them off too. */
+	 * interrupts off does not wait, and the caller may have them off too. */
 	if (PREEMPT_RT && !IN_TICK(timer) && !(timer->flags & TIMER_IRQSAFE)) {
 		spin_lock(per_cpu_ptr(&expiry_lock, cpu));
 		spin_unlock(per_cpu_ptr(&expiry_lock, cpu));

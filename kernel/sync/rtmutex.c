@@ -2,7 +2,7 @@
 /*
  * rtmutex.c - rt_mutexes: taking, waiting, releasing. rtmutex_pi.c has the inheritance.
  *
- * A lock that nobody waits for is one word, changed by one atomic exchange. The first waiter sets RT_MUTEX_HAS_WAITERS in
+ * A lock without waiters is one word, changed by one atomic exchange. The first waiter sets RT_MUTEX_HAS_WAITERS in
  * it, so that all others come here, and the last one clears it. A release of a lock with waiters leaves it without an
  * owner and wakes the first one, which takes it when it runs.
  */
@@ -44,7 +44,7 @@ static bool may_overtake(const struct rt_mutex_waiter *first)
 }
 
 /* Return: true if the running task has become the owner. @waiter: its own one, which is then off the lock, or NULL.
- * Without success RT_MUTEX_HAS_WAITERS is set even if nobody waits: see clear_waiters_bit(). */
+ * Without success RT_MUTEX_HAS_WAITERS is set even without a waiter: see clear_waiters_bit(). */
 static bool take(struct rt_mutex_base *lock, struct rt_mutex_waiter *waiter)
 {
 	struct rt_mutex_waiter *first;

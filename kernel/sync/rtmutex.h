@@ -2,7 +2,7 @@
 /*
  * rtmutex.h - what the locks on struct rt_mutex_base share: taking one, releasing one, and inheritance.
  *
- * Order of locks: a lock's wait_lock, then a task's pi_lock, then those of the scheduler. Nobody holds two wait_locks or
+ * Order of locks: a lock's wait_lock, then a task's pi_lock, then those of the scheduler. No context holds two wait_locks or
  * two pi_locks.
  */
 #ifndef SYNC_RTMUTEX_H
@@ -81,7 +81,7 @@ int rt_mutex_walk(struct rt_mutex_chain *chain);
 
 /* --- rtmutex.c --------------------------------------------------------------------------------------------- */
 
-/** rt_mutex_fast_lock(), rt_mutex_fast_unlock() - Return: true if done. The second one only if nobody waits. */
+/** rt_mutex_fast_lock(), rt_mutex_fast_unlock() - Return: true if done. The second one only if no task waits. */
 static __always_inline bool rt_mutex_fast_lock(struct rt_mutex_base *lock)
 {
 	unsigned long nobody = 0;
@@ -107,7 +107,7 @@ static __always_inline bool rt_mutex_fast_unlock(struct rt_mutex_base *lock)
  */
 int rt_mutex_slow_lock(struct rt_mutex_base *lock, unsigned int state, long timeout);
 
-/** rt_mutex_slow_trylock() - Return: true if taken. For a lock that nobody owns, but others wait for. */
+/** rt_mutex_slow_trylock() - Return: true if taken. For a lock without an owner, for which others wait. */
 bool rt_mutex_slow_trylock(struct rt_mutex_base *lock);
 
 /** rt_mutex_slow_unlock() - release @lock, and wake its first waiter if there is one. */

@@ -100,7 +100,7 @@ int rt_mutex_block(struct rt_mutex_base *lock, struct rt_mutex_waiter *waiter,
 	waiter->born = (u64)atomic64_inc_return(&waits);
 	raw_spin_unlock(&current->pi_lock);
 
-	/* Released, and not taken yet by the first waiter: there is nobody to lend to. */
+	/* Released, and not taken yet by the first waiter: there is no owner to lend to. */
 	if (!owner)
 		return 0;
 	raw_spin_lock(&owner->pi_lock);
@@ -178,7 +178,7 @@ enum step { STEP_AGAIN, STEP_NEXT, STEP_END, STEP_DEADLOCK };
 
 /*
  * Bring the waiter into the place of @prio among those of @lock, and lend the owner the new first one's priority.
- * The wait_lock is held. Return: a waiter that became the first one of a lock that nobody owns, or NULL.
+ * The wait_lock is held. Return: a waiter that became the first one of a lock without an owner, or NULL.
  */
 static struct rt_mutex_waiter *requeue(struct rt_mutex_base *lock, struct rt_mutex_waiter *waiter,
 				       int prio, struct task *owner)

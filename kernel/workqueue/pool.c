@@ -55,7 +55,7 @@ void move_linked_works(struct work_struct *work, struct list_head *to)
 
 	do {
 		linked = work_flags(work) & WORK_LINKED;
-		/* At the end of the list this is no item, but then nothing is linked. */
+		/* At the end of the list this is not an item, but then nothing is linked. */
 		next = list_next_entry(work, entry);
 		list_move_tail(&work->entry, to);
 		work = next;
@@ -211,7 +211,7 @@ static struct lockdep_map copy_map(const struct lockdep_map *map)
 
 /*
  * A function runs inside of its item and of its workqueue, as if they were locks, because a flush waits for it. But to
- * begin it has waited for nobody, so these count as tries: they depend on nothing, and what the function takes depends
+ * begin it has not waited, so these count as tries: they depend on nothing, and what the function takes depends
  * on them. An exception is a workqueue that runs one item at a time: there it has waited for the items before it.
  */
 static void enter_work(const struct worker *worker, struct lockdep_map *map)

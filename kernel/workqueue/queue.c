@@ -299,7 +299,7 @@ static bool cancel_sync(struct work_struct *work, struct delayed_work *dwork)
 	while (!grab(work, dwork, &was_pending, &flags))
 		schedule_timeout_uninterruptible(1);
 	/* As long as this thread owns the bit, nothing can queue the item, not even its own function. With
-	 * this mark nobody waits for the bit, so interrupts may come. */
+	 * this mark no CPU waits for the bit, so interrupts may come. */
 	work_set(work, WORK_CANCELING);
 	local_irq_restore(flags);
 	flush_work(work);

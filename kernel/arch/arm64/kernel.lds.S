@@ -116,7 +116,7 @@ SECTIONS
 		KEEP(*(.kunit_test_suites))
 		__kunit_suites_end = .;
 
-		/* Clang's descriptions of tagged globals. The first is linked to the note, which nobody reads here. */
+		/* Clang's descriptions of tagged globals. The first is linked to the note, which is not read here. */
 		*(.note.hwasan.globals)
 		. = ALIGN(8);
 		__start_hwasan_globals = .;

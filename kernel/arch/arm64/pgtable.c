@@ -354,7 +354,7 @@ unsigned long pgtable_own_below(unsigned long low, unsigned long high)
 
 /*
  * A real-time kernel changes so much at a time with interrupts off, except for mappings that may have blocks, which
- * are few. The range is the caller's, so nobody sees how far it is.
+ * are few. Only the caller uses the range, so no other code sees it half done.
  */
 #define AT_ONCE (PREEMPT_RT ? 32 * PAGE_SIZE : SIZE_MAX)
 

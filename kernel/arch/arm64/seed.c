@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * seed.c - a number that nobody can predict, from what the machine offers: the boot loader's random bytes in the device
+ * seed.c - an unpredictable number, from what the machine offers: the boot loader's random bytes in the device
  * tree (/chosen, rng-seed), and the CPU's random numbers (RNDR, FEAT_RNG).
  */
 #include <kernel/arch.h>

@@ -2,7 +2,7 @@
 /*
  * chain.c - sequences of locks, as contexts hold them.
  *
- * A sequence that was checked once needs no second check, as long as nobody removes its classes. So each is remembered, by
+ * A sequence that was checked once needs no second check, as long as its classes exist. So each is remembered, by
  * the number of the sequence without its newest lock and that lock's id. The pair is unique, so a known sequence is really
  * the same and not one with the same hash. The id tells the class, how it is taken, and which interrupts were allowed:
  * all that the checks depend on.
@@ -42,7 +42,7 @@ static u32 remember(const struct taking *taking)
 	}
 	if (top > taking->stack->locks) {
 		parent = find_slot(top[-1].chain, top->id & ID_CHAIN_MASK);
-		/* Nobody would find it: the next holder of the same locks has another number for them. */
+		/* No search would find it: the next holder of the same locks has another number for them. */
 		if (parent == NR_CHAIN_SLOTS)
 			return numbers;
 	}
@@ -85,7 +85,7 @@ void chains_forget(unsigned int class)
 			again = true;
 		}
 	}
-	/* Nobody finds the sequences that start with one of them any more: give their slots back. */
+	/* No search finds the sequences that start with one of them any more: give their slots back. */
 	while (again) {
 		again = false;
 		for (unsigned int slot = 0; slot < NR_CHAIN_SLOTS; slot++) {
@@ -213,7 +213,7 @@ static void check_commit(const struct taking *taking)
 
 	FOR_EACH_HELD(held, taking->stack)
 	{
-		/* Nobody has waited for what was taken by a try, such as the work item that this runs in. */
+		/* What was taken by a try was not waited for, such as the work item that this runs in. */
 		if (id_class(held->id) != class && !(held->id & ID_TRYLOCK))
 			check_dep(taking, class, false, id_class(held->id),
 				  id_read(held->id) == LOCK_READ_RECURSIVE, true);

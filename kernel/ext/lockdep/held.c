@@ -378,7 +378,7 @@ void lockdep_user_exit(void)
 		report_held(LOCKDEP_HELD_IN_USER_MODE, stack, stack->top, _RET_IP_);
 }
 
-/* A task that holds such a lock must not sleep. Readers of RCU wait for nobody. */
+/* A task that holds such a lock must not sleep. Readers of RCU never wait. */
 #ifdef CONFIG_PREEMPT_RT
 #define MAX_ATOMIC_WAIT LD_WAIT_SPIN
 #else

@@ -129,7 +129,7 @@ void reports_forget(unsigned int class)
 	unsigned int i = 0;
 
 	while (i < nr_seen) {
-		/* No code place has so small a number as a class. The second number of a recursion is no class. */
+		/* Numbers of code places are larger than those of classes. The second number of a recursion is not a class. */
 		if (seen[i].a == class || (seen[i].b == class && seen[i].kind != LOCKDEP_RECURSION))
 			seen[i] = seen[--nr_seen];
 		else

@@ -19,7 +19,7 @@
  * index of that word. */
 static u64 words[NR_WORDS];
 static u32 buckets[NR_BUCKETS];
-/* Word 0 stays free, because 0 is no handle. */
+/* Word 0 stays free, because 0 is not a handle. */
 static u32 used = 1;
 unsigned int nr_traces;
 

@@ -2,7 +2,7 @@
 /*
  * usage.c - how lock classes and interrupts go together.
  *
- * If an interrupt handler takes a lock, nobody may hold a lock of that class while such an interrupt can come: the handler
+ * If an interrupt handler takes a lock, no lock of that class may be held while such an interrupt can come: the handler
  * would wait for the code that it interrupts. The same is true of a lock that the handler's lock leads to: another CPU may
  * hold the handler's lock and wait for that one, whose holder is interrupted.
  */

@@ -139,7 +139,7 @@ static inline void arch_kasan_enable(void)
 #endif
 
 /**
- * arch_random_seed() - a number that nobody outside of the machine can predict
+ * arch_random_seed() - a number that cannot be predicted outside of the machine
  * @source: filled with where it is from, NULL if the machine offers nothing but the time since its start.
  *
  * Boot CPU, after setup_arch().

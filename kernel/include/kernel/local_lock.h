@@ -45,7 +45,7 @@ static inline void __local_lock_init(local_lock_t *lock, const char *name,
 	lockdep_init_map(&lock->dep_map, name, key, 0, LD_WAIT_CONFIG);
 }
 
-/* This CPU's lock, as far as there is one: nobody else can be here. */
+/* This CPU's lock, as far as there is one: no other context can be here. */
 #define __local_lock_acquire(array, member)                                                \
 	lock_acquire(&this_cpu_ptr(array)->member.dep_map, 0, false, LOCK_EXCLUSIVE, NULL, \
 		     _THIS_IP_)

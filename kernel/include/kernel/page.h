@@ -146,7 +146,7 @@ static inline struct page *phys_to_page(phys_addr_t pa)
 /** page_to_virt() - Return: the page's address in the linear map, without a tag. For the allocators. */
 static inline void *page_to_virt(const struct page *page)
 {
-	/* With CPU and time in tracks the size of a descriptor is no power of two. */
+	/* With CPU and time in tracks the size of a descriptor is not a power of two. */
 	if (PAGE_SIZE % sizeof(*page))
 		return (void *)(linear_ram.start +
 				((unsigned long)(page - linear_ram.pages) << PAGE_SHIFT));

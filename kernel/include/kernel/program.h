@@ -123,7 +123,7 @@ bool program_closed_page(unsigned long addr) __weak;
 /* --- Objects that outlive a part of the program: program/leaks.c --- */
 
 /** program_heap_watch - called for each object that the program allocates, before it gets it, and for each pointer that
- *  it frees, before that is checked. @size: bytes asked for, 0 for a free. NULL: nobody watches. */
+ *  it frees, before that is checked. @size: bytes asked for, 0 for a free. NULL: none. */
 extern void (*program_heap_watch)(void *ptr, size_t size, bool allocated);
 
 /** program_objects_count() - count objects from now on. program_objects_counted() - stop. Return: how many more the

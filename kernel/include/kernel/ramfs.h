@@ -42,7 +42,7 @@ struct ramfs_info {
 /** ramfs_create() - Return: a tree with the directories / /tmp and /dev, and the devices; NULL: no memory. */
 struct ramfs *ramfs_create(void);
 
-/** ramfs_destroy() - free the tree. Nobody may use it or one of its nodes any more. */
+/** ramfs_destroy() - free the tree. Neither it nor any of its nodes may be in use. */
 void ramfs_destroy(struct ramfs *fs);
 
 /** ramfs_is_locked() - Return: true if somebody is inside of a function of this file. */

@@ -86,7 +86,7 @@ static inline bool rt_mutex_base_owned(const struct rt_mutex_base *lock)
 
 /* --- For the scheduler --------------------------------------------------------------------------------- */
 
-/** rt_mutex_task_init() - @task is new: it waits for nothing, and nobody waits for it. */
+/** rt_mutex_task_init() - @task is new: it waits for nothing, and no task waits for it. */
 void rt_mutex_task_init(struct task *task);
 
 /** rt_mutex_abandon() - the running task ends where it never should have: the locks that it holds stay locked, but it may

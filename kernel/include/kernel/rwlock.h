@@ -5,7 +5,7 @@
  * A holder has preemption off and must not sleep. Readers wait for the writer that holds the lock, and also behind
  * waiting writers, so writers are served first and cannot be starved. A reader in an interrupt does not wait behind
  * waiting writers: it may have interrupted a reader that these wait for. So a task that reads must not take the lock for
- * reading again, unless nobody writes.
+ * reading again, unless there are no writers.
  *
  * If an interrupt handler reads, only writers must keep interrupts off; if one writes, all must.
  */

@@ -75,7 +75,7 @@ void tasklet_disable(struct tasklet_struct *tasklet);
 /** tasklet_enable() - undo one tasklet_disable(). If the tasklet was scheduled meanwhile, it runs. Any context. */
 void tasklet_enable(struct tasklet_struct *tasklet);
 
-/** tasklet_kill() - wait until @tasklet, which is enabled and which nobody schedules any more, has run. May sleep. */
+/** tasklet_kill() - wait until @tasklet, which is enabled and is not scheduled any more, has run. May sleep. */
 void tasklet_kill(struct tasklet_struct *tasklet);
 
 /** tasklet_init() - at boot, once. */

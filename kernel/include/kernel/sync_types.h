@@ -40,7 +40,7 @@ struct prio_list {
 /**
  * struct rt_mutex_base - a lock that lends its owner the priority of those who wait, see <kernel/rtmutex.h>
  * @wait_lock: for @waiters and for changes of @owner while RT_MUTEX_HAS_WAITERS is set in it.
- * @owner: address of the struct task that owns the lock; 0: nobody. If RT_MUTEX_HAS_WAITERS is set besides, only a holder
+ * @owner: address of the struct task that owns the lock; 0: none. If RT_MUTEX_HAS_WAITERS is set besides, only a holder
  *	of @wait_lock changes it.
  * @waiters: struct rt_mutex_waiter, most urgent first.
  */

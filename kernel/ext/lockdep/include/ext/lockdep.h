@@ -87,7 +87,7 @@ void lock_take(struct lockdep_map *map, u32 how, const struct lockdep_map *nest_
 /**
  * lock_acquire() - the running context is about to wait for a lock, or a try has just succeeded
  * @subclass: 0 to MAX_LOCKDEP_SUBCLASSES - 1: tells locks of one class apart that nest in a fixed order.
- * @trylock: it was a try: nobody waits, so it adds no dependency on the locks held, but later ones depend on it.
+ * @trylock: it was a try, which does not wait, so it adds no dependency on the locks held, but later ones depend on it.
  * @read: LOCK_*.
  * @nest_lock: a held lock that makes it safe to take several locks of one class in any order, or NULL.
  * @ip: the code place that reports name.
@@ -118,7 +118,7 @@ void lock_commit(struct lockdep_map *map, unsigned long ip);
 /** lock_is_held() - Return: true if the running context holds @map in any way. */
 bool lock_is_held(const struct lockdep_map *map);
 
-/** lockdep_set_class() - give the lock of @map, which nobody has taken yet, another class. */
+/** lockdep_set_class() - give the lock of @map, which was not taken yet, another class. */
 void lockdep_set_class_of(struct lockdep_map *map, const char *name,
 			  const struct lock_class_key *key, unsigned int subclass);
 
