@@ -143,6 +143,14 @@
 #error "KASAN: CONFIG_KASAN_SHADOW_FAULTS is for the full layout"
 #endif
 
+/*
+ * CONFIG_KASAN_SHADOW_HOLES - full layout: some of that shadow is not mapped at times, as the shadow of vmalloc space
+ * that no area has. An access there faults on its check, and reports ask kasan_port_readable() before they read shadow.
+ */
+#if defined(CONFIG_KASAN_SHADOW_HOLES) && !defined(CONFIG_KASAN_SHADOW_FULL)
+#error "KASAN: CONFIG_KASAN_SHADOW_HOLES is for the full layout"
+#endif
+
 /* --- Sizes and bounds --- */
 
 /* CPUs that kasan_port_cpu() may name: 0 .. CONFIG_KASAN_NR_CPUS - 1. */

@@ -176,6 +176,18 @@ static inline bool kasan_has_integrated_init(void)
 KASAN_HOOK void *kasan_slab_realloc(struct kasan_cache *cache, void *object, size_t size)
 	KASAN_OFF(return object);
 
+/** kasan_slab_resize() - @object was handed out by kasan_slab_alloc() with all its bytes a moment ago, and its user asked
+ *  for @size of them. For allocators whose size classes learn of the size later. In Generic mode the recorded
+ *  stack stays. Return: the pointer to give to the user. */
+#ifdef CONFIG_KASAN_GENERIC
+void *kasan_slab_resize(struct kasan_cache *cache, void *object, size_t size);
+#else
+static inline void *kasan_slab_resize(struct kasan_cache *cache, void *object, size_t size)
+{
+	return kasan_slab_realloc(cache, object, size);
+}
+#endif
+
 /** kasan_object_size() - Return: bytes asked for when the live object at @object of @cache was allocated (without a
  *  mode: @cache->object_size). Does not unpoison anything. */
 KASAN_HOOK size_t kasan_object_size(struct kasan_cache *cache, const void *object)

@@ -310,6 +310,17 @@ kasan_noinline void *kasan_slab_realloc(struct kasan_cache *cache, void *object,
 	return object;
 }
 
+void *kasan_slab_resize(struct kasan_cache *cache, void *object, size_t size)
+{
+	const uint32_t object_size = cache->object_size;
+
+	if (kasan_unlikely(!object || !is_laid_out(cache) || size >= object_size))
+		return object;
+	open_object(cache, object, size);
+	seal_alloc(alloc_meta(cache, object), object, size);
+	return object;
+}
+
 size_t kasan_size_by_shadow(const void *object, size_t max)
 {
 	const uintptr_t start = (uintptr_t)object;

@@ -115,9 +115,9 @@ bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
 
 bool kasan_memory_state(const void *addr, uint8_t *state)
 {
-	uint8_t *shadow;
+	const uint8_t *shadow = kasan_shadow_of(addr);
 
-	if (!kasan_shadow_at((uintptr_t)addr, &shadow))
+	if (!shadow)
 		return false;
 	*state = __atomic_load_n(shadow, __ATOMIC_RELAXED);
 	return true;

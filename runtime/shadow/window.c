@@ -16,7 +16,13 @@ uint8_t *kasan_shadow_of(const void *addr)
 {
 	uint8_t *shadow;
 
-	return kasan_shadow_at((uintptr_t)addr, &shadow) ? shadow : NULL;
+	if (!kasan_shadow_at((uintptr_t)addr, &shadow))
+		return NULL;
+#ifdef CONFIG_KASAN_SHADOW_HOLES
+	if (!kasan_port_readable(shadow, 1))
+		return NULL;
+#endif
+	return shadow;
 }
 
 bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)

@@ -189,6 +189,10 @@ bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
 
 bool kasan_memory_state(const void *addr, uint8_t *state)
 {
+#ifdef CONFIG_KASAN_SHADOW_HOLES
+	if (!kasan_shadow_of(addr))
+		return false;
+#endif
 	return kasan_tags_read((uintptr_t)addr, state);
 }
 

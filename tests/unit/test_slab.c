@@ -62,6 +62,28 @@ static void exactly_the_asked_bytes(void)
 	fake_slab_forget();
 }
 
+/* A size class gives an object of its own size first, and learns then how much of it the user wants. */
+static void resize_keeps_the_stack(void)
+{
+	struct fake_slab *slab = fake_slab_create("resize", 96, 8, KASAN_CACHE_KMALLOC, 2);
+
+	for (size_t size = 1; size <= 96; size++) {
+		char *p = fake_slab_alloc(slab, 96);
+		const struct kasan_alloc_meta *meta = kasan_alloc_meta(&slab->cache, p);
+		const uint32_t stack = meta->alloc.stack;
+
+		CHECK(stack);
+		CHECK(kasan_slab_resize(&slab->cache, p, size) == p);
+		CHECK_EQ(kasan_object_size(&slab->cache, p), size);
+		CHECK_EQ(kasan_first_bad((uintptr_t)p, 97), (uintptr_t)p + size);
+		CHECK_EQ(kasan_meta_state(meta, p), KASAN_META_LIVE);
+		CHECK_EQ(meta->alloc.stack, stack);
+		CHECK(fake_slab_free(slab, p) != KASAN_FREE_BAD);
+		kasan_cache_shrink(&slab->cache);
+	}
+	CHECK(!kasan_slab_resize(&slab->cache, NULL, 10));
+}
+
 static void realloc_in_place(void)
 {
 	struct fake_slab *slab = fake_slab_create("realloc", 96, 8, KASAN_CACHE_KMALLOC, 2);
@@ -415,7 +437,7 @@ static void corrupt_stack_handle(void)
 	CHECK(unit_find(0, "The buggy address belongs to the object at ") > 0);
 }
 
-UNIT_MAIN(layout, exactly_the_asked_bytes, realloc_in_place, constructors_may_enter, double_free,
-	  poisoned_objects, invalid_free, zero_sized_objects, typesafe_by_rcu, location_lines,
-	  aux_stacks, last_two_aux_stacks, random_bytes_over_metadata, corrupt_size_is_not_printed,
-	  corrupt_stack_handle)
+UNIT_MAIN(layout, exactly_the_asked_bytes, resize_keeps_the_stack, realloc_in_place,
+	  constructors_may_enter, double_free, poisoned_objects, invalid_free, zero_sized_objects,
+	  typesafe_by_rcu, location_lines, aux_stacks, last_two_aux_stacks,
+	  random_bytes_over_metadata, corrupt_size_is_not_printed, corrupt_stack_handle)
