@@ -281,6 +281,18 @@ def _get(pins):
     return package, version, folder
 
 
+def archive(line):
+    """Return (package, version, path of its tar file with all of Linux) of @line, one of LINES with a known
+    version. Raises Unavailable or Failure."""
+    pins = PINS[line]
+    with base.locked(FOLDER):
+        installed = _installed(pins)
+        if installed is not None:
+            return installed
+        package, version, deb = _download_known(pins)
+        return package, version, _extract(deb, package)
+
+
 def unpacked(line):
     """Return the Source of @line, one of LINES, unpacked in Linux's own tree. Raises Unavailable or
     Failure."""

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""What `./redzone port linux` does on the host."""

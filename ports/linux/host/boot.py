@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""Boots Linux in QEMU and reads the results of its KUnit suites."""
+
+import subprocess
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from redzone.core import mteqemu
+from redzone.core.base import Failure
+from redzone.kit import ports
+from redzone.machine import ktap
+
+# Seconds that a boot with the suite may take.
+TIMEOUT = 600
+# What a kernel that has crashed prints.
+PANIC = "Kernel panic - not syncing"
+
+
+@dataclass
+class Session:
+    """A boot. cases: [ktap.Case]. ended: why it stopped early, None if it did not."""
+
+    log: Path
+    cases: list = field(default_factory=list)
+    lines: list = field(default_factory=list)
+    ended: str | None = None
+
+    def totals(self):
+        """Return {"pass": n, "fail": n, "skip": n}."""
+        return {word: sum(case.status == word for case in self.cases) for word in ("pass", "fail", "skip")}
+
+
+def command(image, parameters, smp=1, memory="1G", icount=False, initrd=None):
+    """Return QEMU's command line."""
+    machine = "virt,mte=on" if image.mode == "hw_tags" else "virt"
+    return [
+        *mteqemu.command(),
+        *("-machine", machine, "-cpu", "max", "-smp", str(smp), "-m", memory),
+        *("-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot", "-nic", "none"),
+        *(("-icount", "shift=0,sleep=off") if icount else ()),
+        *(("-initrd", str(initrd)) if initrd else ()),
+        *("-kernel", str(image.image), "-append", " ".join(parameters)),
+    ]
+
+
+def run(image, log, parameters, timeout=TIMEOUT, echo=None, **machine):
+    """Boot @image until the machine stops. Return the Session."""
+    log = Path(log)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    ports.note_console(log, image.elf)
+    session = Session(log)
+    line = command(image, parameters, **machine)
+    with subprocess.Popen(
+        line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    ) as process:
+        try:
+            _follow(process, session, timeout, echo)
+        finally:
+            process.kill()
+    return session
+
+
+def kunit(image, log, append=(), suites="kasan*", **options):
+    """Boot @image, which runs its KUnit @suites and then stops the machine. Return the Session."""
+    parameters = [
+        *("console=ttyAMA0", "arm64.nomops", "panic=-1", "kunit_shutdown=poweroff"),
+        *(f"kunit.filter_glob={suites}", *append),
+    ]
+    session = run(image, log, parameters, **options)
+    parsed = ktap.parse(session.lines)
+    session.cases = parsed.cases
+    if not session.ended and parsed.errors:
+        session.ended = parsed.errors[0]
+    return session
+
+
+def _follow(process, session, timeout, echo):
+    """Read the console of @process into @session until it ends, or @timeout seconds are over."""
+    late = threading.Event()
+    timer = threading.Timer(timeout, lambda: (late.set(), process.kill()))
+    timer.start()
+    try:
+        with session.log.open("wb") as file:
+            for raw in process.stdout:
+                file.write(raw)
+                line = raw.decode(errors="replace").rstrip("\r\n")
+                session.lines.append(line)
+                if echo:
+                    echo(line)
+                if PANIC in line and not session.ended:
+                    session.ended = line.partition("] ")[2] or line
+    finally:
+        timer.cancel()
+    if late.is_set():
+        session.ended = f"it did not end within {timeout} seconds"
+    elif process.wait() and not session.ended:
+        raise Failure(f"QEMU did not start: {session.lines[-1] if session.lines else 'it printed nothing'}")

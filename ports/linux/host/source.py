@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+"""Gets the source of Linux, and makes the copy that the port changes: build/linux/tree."""
+
+import lzma
+import shutil
+import subprocess
+import tarfile
+from pathlib import Path
+
+from redzone.core import base
+from redzone.core.base import BUILD, Failure
+from redzone.kit import ports
+
+from . import apply
+
+HOME = BUILD / "linux"
+TREE = HOME / "tree"
+# Which source the tree is a copy of.
+STAMP = HOME / "tree.source"
+# Megabytes that the tree takes, and the builds of all modes.
+ROOM = 6000
+# Folders that no configuration of this port reads, a third of the source.
+LEFT_OUT = (
+    *(
+        "Documentation/",
+        "drivers/gpu/drm/amd/include/",
+        "drivers/gpu/drm/nouveau/",
+        "tools/testing/selftests/",
+    ),
+    *(
+        f"arch/{name}/"
+        for name in ("mips", "powerpc", "riscv", "s390", "sh", "sparc", "m68k", "parisc", "loongarch")
+    ),
+)
+# They are read however little of their folder is used.
+NEEDED = ("Kconfig", "Makefile", "Kbuild")
+
+
+def _debian():
+    """Return (package, version, path of its tar file), fetched if necessary."""
+    kunit = ports.load("linux-kunit", "source")
+    try:
+        return kunit.archive(apply.LINE)
+    except kunit.Unavailable as error:
+        raise Failure(f"{error}; or give a source tree with --source DIR") from None
+
+
+def _unpack(archive, folder):
+    """Unpack Linux's tar file @archive into the new @folder, without LEFT_OUT."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    try:
+        with lzma.open(archive) as stream, tarfile.open(fileobj=stream, mode="r|") as members:
+            for member in members:
+                place = member.name.partition("/")[2]
+                if place.startswith(LEFT_OUT) and Path(place).name not in NEEDED:
+                    continue
+                member.name = place
+                if place:
+                    members.extract(member, folder, filter="data")
+    except (tarfile.TarError, lzma.LZMAError, EOFError, OSError) as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise Failure(f"{archive} cannot be unpacked: {error}") from None
+
+
+def _copy(source, folder):
+    """Copy the user's tree @source to the new @folder, without its history."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    command = 'tar -C "$1" --exclude=./.git -cf - . | tar -C "$2" -xf -'
+    if subprocess.run(["sh", "-c", command, "sh", str(source), str(folder)], check=False).returncode:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise Failure(f"{source} cannot be copied to {base.relative(folder)}")
+
+
+def tree(source=None):
+    """Return the tree to work on, a copy of the folder @source or of Debian's source of Linux."""
+    HOME.mkdir(parents=True, exist_ok=True)
+    with base.locked(HOME):
+        if (
+            source is None
+            and STAMP.is_file()
+            and STAMP.read_text(encoding="utf-8").startswith("linux-source")
+        ):
+            return TREE
+        if source is None:
+            package, version, archive = _debian()
+            stamp = f"{package} {version}"
+        else:
+            apply.Tree(source).version()
+            stamp = str(Path(source).resolve())
+        if STAMP.is_file() and STAMP.read_text(encoding="utf-8") == stamp:
+            return TREE
+        base.check_room(HOME, megabytes=ROOM)
+        base.say(f"copying {stamp} to {base.relative(TREE)}; this takes a minute")
+        STAMP.unlink(missing_ok=True)
+        if source is None:
+            _unpack(archive, TREE)
+            if archive.parent != Path("/usr/src"):
+                archive.unlink()
+        else:
+            _copy(source, TREE)
+        STAMP.write_text(stamp, encoding="utf-8")
+    return TREE

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+/*
+ * cache.c - what the runtime knows of each cache, in Generic mode: its layout.
+ *
+ * Linux's struct kmem_cache has eight bytes for KASAN. They hold the address of the runtime's struct: kasan_cache().
+ */
+#include <linux/kfence.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+#include <linux/unaligned.h>
+
+#include "../slab.h"
+
+#include "redzone.h"
+
+#include "internal.h"
+
+/**
+ * struct entry - a cache
+ * @added: bytes that KASAN has added to the slot, for redzone and metadata.
+ * @owner: for which it was made; once that is destroyed, the entry waits in the list for a cache at the same address,
+ *	because somebody may still have an object of the old one until that memory is reused.
+ */
+struct entry {
+	struct redzone_cache kasan;
+	const struct kmem_cache *owner;
+	struct entry *next;
+	unsigned int added;
+};
+
+static struct entry *entries, *unused_entries;
+static DEFINE_RAW_SPINLOCK(entries_lock);
+
+static struct entry *entry_of(const struct kmem_cache *cache)
+{
+	struct redzone_cache *kasan = kasan_cache(cache);
+
+	return kasan ? container_of(kasan, struct entry, kasan) : NULL;
+}
+
+/* Return: an entry for @cache, NULL if there is no memory. */
+static struct entry *get_entry(const struct kmem_cache *cache)
+{
+	struct entry *entry, *fresh = NULL;
+	unsigned long flags;
+	size_t i;
+
+	if (!READ_ONCE(unused_entries))
+		fresh = kasan_port_alloc(PAGE_SIZE);
+	raw_spin_lock_irqsave(&entries_lock, flags);
+	for (i = 0; fresh && i < PAGE_SIZE / sizeof(*fresh); i++) {
+		fresh[i].next = unused_entries;
+		unused_entries = &fresh[i];
+	}
+	for (entry = entries; entry && entry->owner != cache; entry = entry->next)
+		;
+	if (!entry && unused_entries) {
+		entry = unused_entries;
+		unused_entries = entry->next;
+		entry->owner = cache;
+		entry->next = entries;
+		entries = entry;
+	}
+	raw_spin_unlock_irqrestore(&entries_lock, flags);
+	return entry;
+}
+
+static void release_object(struct redzone_cache *kasan, void *object)
+{
+	/* Not the entry's owner: the first caches move to another place while Linux boots. */
+	struct kmem_cache *cache = virt_to_slab(object)->slab_cache;
+
+	/* The track of the free was in it. */
+	if (unlikely(slab_want_init_on_free(cache)) && !kasan->free_meta_offset)
+		memset(object, 0, sizeof(struct redzone_free_meta));
+	___cache_free(cache, object, _THIS_IP_);
+}
+
+void __ref kasan_cache_create(struct kmem_cache *cache, unsigned int *size, slab_flags_t *flags)
+{
+	const unsigned int align = max_t(unsigned int, cache->align, KASAN_GRANULE_SIZE);
+	static bool started;
+	unsigned int slot, first, shift = 0;
+	struct entry *entry;
+
+	if (!started) {
+		started = true;
+		redzone_start();
+	}
+	/* Tells SLUB to keep out of what is after the object, and not to use the cache for objects that would fill that. */
+	*flags |= SLAB_KASAN | SLAB_NO_MERGE;
+	entry = get_entry(cache);
+	put_unaligned(entry ? (unsigned long)&entry->kasan : 0,
+		      (unsigned long *)&cache->kasan_info);
+	if (!entry)
+		return;
+	entry->kasan = (struct redzone_cache){
+		.name = cache->name,
+		.object_size = cache->object_size,
+		.release = release_object,
+	};
+	if (cache->ctor)
+		entry->kasan.flags |= KASAN_CACHE_NO_FREE_META_IN_OBJECT;
+	if (cache->flags & SLAB_TYPESAFE_BY_RCU)
+		entry->kasan.flags |=
+			KASAN_CACHE_NO_QUARANTINE | KASAN_CACHE_NO_FREE_META_IN_OBJECT;
+	if (is_kmalloc_cache(cache))
+		entry->kasan.flags |= KASAN_CACHE_KMALLOC;
+	slot = redzone_cache_create(&entry->kasan, align);
+	if (!entry->kasan.slot_size)
+		return;
+	/* SLUB may keep something after the object: the free pointer, its own tracks. Metadata comes after these. */
+	first = entry->kasan.free_meta_offset ?: entry->kasan.alloc_meta_offset;
+	if (first < *size)
+		shift = ALIGN(*size - first, align);
+	entry->kasan.alloc_meta_offset += shift;
+	if (entry->kasan.free_meta_offset)
+		entry->kasan.free_meta_offset += shift;
+	entry->kasan.slot_size += shift;
+	entry->added = slot + shift - *size;
+	*size = slot + shift;
+}
+
+/* Bytes that SLUB's own debugging must leave alone: at the object's start while it is free, or after it. */
+size_t kasan_metadata_size(struct kmem_cache *cache, bool in_object)
+{
+	const struct entry *entry = entry_of(cache);
+
+	if (!entry || !entry->kasan.slot_size)
+		return 0;
+	if (!in_object)
+		return entry->added;
+	return entry->kasan.free_meta_offset ? 0 : sizeof(struct redzone_free_meta);
+}
+
+void kasan_cache_shrink(struct kmem_cache *cache)
+{
+	struct entry *entry = entry_of(cache);
+
+	if (entry)
+		redzone_cache_shrink(&entry->kasan);
+}
+
+void kasan_cache_shutdown(struct kmem_cache *cache)
+{
+	if (!__kmem_cache_empty(cache))
+		kasan_cache_shrink(cache);
+}
+
+/* --- Related work --- */
+
+void kasan_record_aux_stack(void *addr)
+{
+	if (!is_kfence_address(addr))
+		redzone_record_aux_stack(addr);
+}
+
+void kasan_record_aux_stack_noalloc(void *addr)
+{
+	unsigned long flags;
+
+	/* The caller may hold locks that the page allocator takes. */
+	raw_local_irq_save(flags);
+	raw_cpu_inc(kasan_no_pages);
+	kasan_record_aux_stack(addr);
+	raw_cpu_dec(kasan_no_pages);
+	raw_local_irq_restore(flags);
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+/*
+ * cache_tags.c - what the runtime knows of each cache, in the tag-based modes.
+ *
+ * Objects have no redzone and no metadata, and Linux does not tell of a new cache, nor of one that goes. So the runtime's
+ * struct is made at the cache's first object, and found by the cache's address; it is made anew if that is another cache
+ * now.
+ */
+#include <linux/hash.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/spinlock.h>
+
+#include "../slab.h"
+
+#include "redzone.h"
+
+#include "internal.h"
+
+#define BUCKETS_SHIFT 9
+
+/**
+ * struct entry - a cache
+ * @owner: its address. The other members besides @kasan tell it from a later cache at this address.
+ * @next: in the same bucket. Entries are never taken out.
+ */
+struct entry {
+	struct redzone_cache kasan;
+	const struct kmem_cache *owner;
+	struct entry *next;
+	slab_flags_t flags;
+	void (*ctor)(void *object);
+};
+
+static struct entry *buckets[1 << BUCKETS_SHIFT], *unused;
+static DEFINE_RAW_SPINLOCK(lock);
+
+static bool is_of(const struct entry *entry, const struct kmem_cache *cache)
+{
+	return entry->owner == cache && entry->kasan.object_size == cache->object_size &&
+	       entry->kasan.slot_size == cache->size && entry->kasan.name == cache->name &&
+	       entry->flags == cache->flags && entry->ctor == cache->ctor;
+}
+
+static void fill(struct entry *entry, const struct kmem_cache *cache)
+{
+	entry->kasan =
+		(struct redzone_cache){.name = cache->name, .object_size = cache->object_size};
+	/* A constructor's object, and one with readers, keeps its tag: it may contain pointers to itself. */
+	if (cache->ctor || cache->flags & SLAB_TYPESAFE_BY_RCU)
+		entry->kasan.flags |= KASAN_CACHE_NO_FREE_META_IN_OBJECT;
+	if (cache->flags & SLAB_KMALLOC)
+		entry->kasan.flags |= KASAN_CACHE_KMALLOC;
+	redzone_cache_create(&entry->kasan, KASAN_GRANULE_SIZE);
+	/* SLUB has laid it out already. */
+	entry->kasan.slot_size = cache->size;
+	entry->kasan.inner_offsets = cache->size < PAGE_SIZE - 1 ? PAGE_SIZE - 1 - cache->size : 0;
+	entry->flags = cache->flags;
+	entry->ctor = cache->ctor;
+	smp_store_release(&entry->owner, cache);
+}
+
+static struct redzone_cache *make(const struct kmem_cache *cache, struct entry **bucket)
+{
+	struct entry *entry, *fresh = NULL;
+	unsigned long flags;
+	size_t i;
+
+	if (!READ_ONCE(unused))
+		fresh = kasan_port_alloc(PAGE_SIZE);
+	raw_spin_lock_irqsave(&lock, flags);
+	for (i = 0; fresh && i < PAGE_SIZE / sizeof(*fresh); i++) {
+		fresh[i].next = unused;
+		unused = &fresh[i];
+	}
+	for (entry = *bucket; entry && entry->owner != cache; entry = entry->next)
+		;
+	if (!entry && unused) {
+		entry = unused;
+		unused = entry->next;
+		fill(entry, cache);
+		entry->next = *bucket;
+		smp_store_release(bucket, entry);
+	} else if (entry && !is_of(entry, cache)) {
+		fill(entry, cache);
+	}
+	raw_spin_unlock_irqrestore(&lock, flags);
+	return entry ? &entry->kasan : NULL;
+}
+
+struct redzone_cache *kasan_cache(const struct kmem_cache *cache)
+{
+	struct entry **const bucket = &buckets[hash_ptr(cache, BUCKETS_SHIFT)];
+	struct entry *entry = smp_load_acquire(bucket);
+
+	for (; entry; entry = entry->next) {
+		if (likely(is_of(entry, cache)))
+			return &entry->kasan;
+	}
+	return make(cache, bucket);
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+/*
+ * memory.c - the functions of <kasan/port.h> that look at Linux's memory: they give the runtime its own, and tell reports
+ * what an address belongs to.
+ */
+#include <linux/memblock.h>
+#include <linux/mm.h>
+#include <linux/mmdebug.h>
+#include <linux/page-flags.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include <asm/sections.h>
+
+#include "../slab.h"
+
+#include "redzone.h"
+
+#include "internal.h"
+
+DEFINE_PER_CPU(unsigned int, kasan_no_pages);
+
+/*
+ * A trace is stored in the middle of whatever frees or allocates. So this wakes nobody and waits for nothing: without
+ * reclaim flags the page allocator takes what it has. Where even its own locks may be held, kasan_no_pages says so.
+ */
+static void *late_pages(size_t size)
+{
+	const gfp_t flags =
+		__GFP_HIGH | __GFP_NOMEMALLOC | __GFP_NOWARN | __GFP_ZERO | __GFP_SKIP_KASAN;
+	struct page *page;
+
+	if (in_nmi() || raw_cpu_read(kasan_no_pages) ||
+	    (IS_ENABLED(CONFIG_PREEMPT_RT) && !preemptible()))
+		return NULL;
+	page = alloc_pages(flags, get_order(size));
+	return page ? kasan_reset_tag(page_address(page)) : NULL;
+}
+
+static void *__init early_pages(size_t size)
+{
+	return memblock_alloc(size, PAGE_SIZE);
+}
+
+void *__ref kasan_port_alloc(size_t size)
+{
+	/* Until memblock has handed its memory over. */
+	return totalram_pages() ? late_pages(size) : early_pages(size);
+}
+
+/* Return: the folio at @addr in the linear map, NULL if there is none. */
+static struct folio *linear_folio(const void *addr)
+{
+	addr = kasan_reset_tag(addr);
+	return virt_addr_valid(addr) ? virt_to_folio(addr) : NULL;
+}
+
+bool kasan_port_find_object(const void *addr, struct redzone_object *obj)
+{
+	const struct folio *folio = linear_folio(addr);
+	const struct slab *slab;
+	struct kmem_cache *cache;
+
+	if (!folio || !folio_test_slab(folio))
+		return false;
+	slab = folio_slab(folio);
+	cache = READ_ONCE(slab->slab_cache);
+	if (!kasan_port_readable(cache, sizeof(*cache)) || !cache->size || !slab->objects)
+		return false;
+	obj->kind = KASAN_OBJECT_SLAB;
+	obj->cache = kasan_cache(cache);
+	obj->start = nearest_obj(cache, slab, kasan_reset_tag(addr));
+	return obj->cache && kasan_port_readable(obj->cache, sizeof(*obj->cache));
+}
+
+bool kasan_port_find_area(const void *addr, struct redzone_area *area)
+{
+	struct vm_struct *vm;
+
+	addr = kasan_reset_tag(addr);
+	if (!is_vmalloc_or_module_addr(addr))
+		return false;
+	vm = find_vm_area(addr);
+	if (!vm)
+		return false;
+	area->start = (uintptr_t)kasan_reset_tag(vm->addr);
+	area->size = get_vm_area_size(vm);
+	area->caller = (uintptr_t)vm->caller;
+	return true;
+}
+
+static bool is_page_readable(const void *page)
+{
+	char byte;
+
+	/* What ioremap() has mapped is a device, and may do anything when it is read. */
+	if (is_vmalloc_or_module_addr(page)) {
+		struct page *backing = vmalloc_to_page(page);
+
+		if (!backing || !pfn_valid(page_to_pfn(backing)))
+			return false;
+	}
+	return !copy_from_kernel_nofault(&byte, page, 1);
+}
+
+bool kasan_port_readable(const void *addr, size_t size)
+{
+	const unsigned long start = (unsigned long)kasan_reset_tag(addr), last = start + size - 1;
+	unsigned long at;
+
+	if (!size)
+		return true;
+	if (last < start || start < PAGE_SIZE || start < TASK_SIZE_MAX)
+		return false;
+	for (at = start & PAGE_MASK; at <= last; at += PAGE_SIZE) {
+		if (!is_page_readable((void *)at))
+			return false;
+		if (at > ULONG_MAX - PAGE_SIZE)
+			break;
+	}
+	return true;
+}
+
+#ifdef CONFIG_KASAN_TAGS
+bool kasan_port_page_tag(const void *addr, uint8_t *tag)
+{
+	const struct folio *folio = linear_folio(addr);
+
+	if (!folio || page_kasan_tag(folio_page(folio, 0)) == KASAN_TAG_KERNEL)
+		return false;
+	*tag = page_kasan_tag(virt_to_page(kasan_reset_tag(addr)));
+	return true;
+}
+#endif
+
+void kasan_port_print_page(const void *addr)
+{
+	struct page *page = NULL;
+
+	addr = kasan_reset_tag(addr);
+	if (virt_addr_valid(addr))
+		page = virt_to_page(addr);
+	else if (is_vmalloc_or_module_addr(addr))
+		page = vmalloc_to_page(addr);
+	if (!page || !pfn_valid(page_to_pfn(page)))
+		return;
+	redzone_report_line("The buggy address belongs to the physical page:");
+	dump_page(page, "kasan: bad access detected");
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+/* offsets.c - numbers of Linux for redzone/inline.h, which the runtime includes and Linux's headers not: redzone_offsets.h. */
+#include <linux/kbuild.h>
+#include <linux/sched.h>
+#include <linux/thread_info.h>
+
+void redzone_offsets(void);
+
+void redzone_offsets(void)
+{
+	DEFINE(REDZONE_TASK_PID, offsetof(struct task_struct, pid));
+	DEFINE(REDZONE_TASK_CPU, offsetof(struct task_struct, thread_info.cpu));
+	DEFINE(REDZONE_TASK_STACK, offsetof(struct task_struct, stack));
+	DEFINE(REDZONE_STACK_SIZE, THREAD_SIZE);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+/*
+ * pages.c - what Linux's page allocator, its tasks and its checks by hand call.
+ */
+#include <linux/export.h>
+#include <linux/kasan.h>
+#include <linux/kasan-checks.h>
+#include <linux/mm.h>
+#include <linux/sched/task_stack.h>
+
+#include "redzone.h"
+
+#include "internal.h"
+
+/* Pages' address has their tag; with it, the runtime knows which one not to take next. */
+bool __kasan_unpoison_pages(struct page *page, unsigned int order, bool init)
+{
+	unsigned long i;
+	void *ptr;
+
+	if (unlikely(PageHighMem(page)))
+		return false;
+	ptr = redzone_alloc_pages_init(page_address(page), PAGE_SIZE << order, init);
+	/* The sampling of hardware tags has left them out. */
+	if (IS_ENABLED(CONFIG_KASAN_HW_TAGS) && redzone_get_tag(ptr) == KASAN_TAG_KERNEL)
+		return false;
+	for (i = 0; !IS_ENABLED(CONFIG_KASAN_GENERIC) && i < 1UL << order; i++)
+		page_kasan_tag_set(page + i, redzone_get_tag(ptr));
+	return true;
+}
+
+void __kasan_poison_pages(struct page *page, unsigned int order, bool init)
+{
+	void *ptr;
+
+	if (unlikely(PageHighMem(page)))
+		return;
+	ptr = kasan_reset_tag(page_address(page));
+	if (unlikely(init) && kasan_has_integrated_init())
+		memset(ptr, 0, PAGE_SIZE << order);
+	redzone_free_pages(ptr, PAGE_SIZE << order);
+}
+
+bool __kasan_mempool_poison_pages(struct page *page, unsigned int order, unsigned long ip)
+{
+	return PageHighMem(page) ||
+	       redzone_mempool_poison_pages(page_address(page), PAGE_SIZE << order, ip);
+}
+
+void __kasan_mempool_unpoison_pages(struct page *page, unsigned int order, unsigned long ip)
+{
+	unsigned long i;
+	void *ptr;
+
+	if (PageHighMem(page))
+		return;
+	ptr = redzone_mempool_unpoison_pages(page_address(page), PAGE_SIZE << order);
+	for (i = 0; !IS_ENABLED(CONFIG_KASAN_GENERIC) && i < 1UL << order; i++)
+		page_kasan_tag_set(page + i, redzone_get_tag(ptr));
+}
+
+void __kasan_unpoison_range(const void *addr, size_t size)
+{
+	redzone_unpoison(addr, size);
+}
+
+/* --- Checks by hand --- */
+
+bool __kasan_check_byte(const void *addr, unsigned long ip)
+{
+	return redzone_check_byte(addr);
+}
+
+#if defined(CONFIG_KASAN_GENERIC) || defined(CONFIG_KASAN_SW_TAGS)
+bool __kasan_check_read(const volatile void *addr, unsigned int size)
+{
+	return redzone_check_read(addr, size);
+}
+EXPORT_SYMBOL(__kasan_check_read);
+
+bool __kasan_check_write(const volatile void *addr, unsigned int size)
+{
+	return redzone_check_write(addr, size);
+}
+EXPORT_SYMBOL(__kasan_check_write);
+#endif
+
+/* --- Stacks --- */
+
+#if CONFIG_KASAN_STACK
+void kasan_unpoison_task_stack(struct task_struct *task)
+{
+	void *stack = task_stack_page(task);
+
+	redzone_unpoison_stack(stack, stack + THREAD_SIZE);
+}
+
+/* The CPU comes back from a sleep whose frames never return. */
+asmlinkage void kasan_unpoison_task_stack_below(const void *watermark)
+{
+	redzone_unpoison_stack((void *)((unsigned long)watermark & ~(THREAD_SIZE - 1)), watermark);
+}
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * config.h - the options of the runtime, from those of Linux (KASAN_PORT_CONFIG_H).
+ *
+ * CONFIG_KASAN_GENERIC and its sisters, CONFIG_KASAN_SHADOW_OFFSET and CONFIG_KASAN_EXTRA_INFO have the same name and
+ * meaning in both. Linux's autoconf.h is included before.
+ */
+#ifndef KASAN_LINUX_CONFIG_H
+#define KASAN_LINUX_CONFIG_H
+
+#define CONFIG_KASAN_PAGE_SIZE (1UL << CONFIG_PAGE_SHIFT)
+#define CONFIG_KASAN_NR_CPUS   CONFIG_NR_CPUS
+/* Linux has one guard page, and says so of any access to it. */
+#define CONFIG_KASAN_NULL_LIMIT CONFIG_KASAN_PAGE_SIZE
+
+#ifndef CONFIG_KASAN_HW_TAGS
+#define CONFIG_KASAN_SHADOW_FULL 1
+/* The upper half of the address space. What is inside and not mapped may have no shadow: an access faults there, as it
+ * does in Linux. */
+#define CONFIG_KASAN_SHADOW_HIGH 0xffffffffffffffffUL
+#if defined(CONFIG_ARM64_VA_BITS)
+#define CONFIG_KASAN_SHADOW_LOW (-(1UL << CONFIG_ARM64_VA_BITS))
+#elif defined(CONFIG_X86_64)
+#ifdef CONFIG_X86_5LEVEL
+#define CONFIG_KASAN_SHADOW_LOW 0xff00000000000000UL
+#else
+#define CONFIG_KASAN_SHADOW_LOW 0xffff800000000000UL
+#endif
+#else
+#error "Redzone runs in Linux for arm64 and x86_64"
+#endif
+/* Shadow of vmalloc space comes and goes with its areas, so reports look before they read. */
+#define CONFIG_KASAN_SHADOW_HOLES 1
+#endif
+
+/* In Linux an option that is off is not defined. */
+#ifndef CONFIG_KASAN_STACK
+#define CONFIG_KASAN_STACK 0
+#endif
+
+#endif

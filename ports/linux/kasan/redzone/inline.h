@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * inline.h - the hot functions of the port in line, for arm64 (KASAN_PORT_INLINE_H). port.c has them as functions for the
+ * other architectures.
+ *
+ * The runtime is compiled without Linux's headers, so redzone_offsets.h has what it needs of struct task_struct.
+ */
+#ifndef KASAN_LINUX_INLINE_H
+#define KASAN_LINUX_INLINE_H
+
+#include <redzone_offsets.h>
+
+/* Linux keeps the running task in SP_EL0. */
+static inline uintptr_t redzone_current(void)
+{
+	uintptr_t task;
+
+	__asm__("mrs %0, sp_el0" : "=r"(task));
+	return task;
+}
+
+/* Also NMIs that are interrupts of a higher priority: nothing interrupts the runtime while it holds a lock. */
+static inline unsigned long kasan_port_irq_save(void)
+{
+	unsigned long flags;
+
+	__asm__ volatile("mrs %0, daif\n\tmsr daifset, #3" : "=r"(flags) : : "memory");
+	return flags;
+}
+
+static inline void kasan_port_irq_restore(unsigned long flags)
+{
+	__asm__ volatile("msr daif, %0" : : "r"(flags) : "memory");
+}
+
+static inline unsigned int kasan_port_cpu(void)
+{
+	return *(const volatile uint32_t *)(redzone_current() + REDZONE_TASK_CPU);
+}
+
+#define KASAN_PORT_HAS_TASK_ID
+static inline uint32_t kasan_port_task_id(void)
+{
+	return *(const uint32_t *)(redzone_current() + REDZONE_TASK_PID);
+}
+
+#define KASAN_PORT_HAS_TASK_STACK
+static inline bool kasan_port_task_stack(uintptr_t sp, uintptr_t *start, uintptr_t *end)
+{
+	*start = *(const uintptr_t *)(redzone_current() + REDZONE_TASK_STACK);
+	*end = *start + REDZONE_STACK_SIZE;
+	/* Interrupts run on a stack of their own. */
+	return sp - *start < REDZONE_STACK_SIZE;
+}
+
+#endif

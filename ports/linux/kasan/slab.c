@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT
+/*
+ * slab.c - what SLUB calls for slabs, objects, and pools of objects. cache.c knows the caches.
+ */
+#include <linux/kfence.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "../slab.h"
+
+#include "redzone.h"
+
+#include "internal.h"
+
+/* --- Slabs --- */
+
+void __kasan_poison_slab(struct slab *slab)
+{
+	struct page *page = slab_page(slab);
+	unsigned long i;
+
+	/* Each object has a tag of its own. */
+	for (i = 0; i < compound_nr(page); i++)
+		page_kasan_tag_reset(page + i);
+	redzone_poison_slab(slab_address(slab), slab_size(slab));
+}
+
+void *__must_check __kasan_init_slab_obj(struct kmem_cache *cache, const void *object)
+{
+	struct redzone_cache *kasan = kasan_cache(cache);
+
+	return kasan ? redzone_init_slab_slot(kasan, (void *)object) : (void *)object;
+}
+
+void __kasan_unpoison_new_object(struct kmem_cache *cache, void *object)
+{
+	struct redzone_cache *kasan = kasan_cache(cache);
+
+	if (kasan)
+		redzone_unpoison_object(kasan, object);
+}
+
+void __kasan_poison_new_object(struct kmem_cache *cache, void *object)
+{
+	struct redzone_cache *kasan = kasan_cache(cache);
+
+	if (kasan)
+		redzone_poison_object(kasan, object);
+}
+
+/* --- Objects --- */
+
+void *__must_check __kasan_slab_alloc(struct kmem_cache *cache, void *object, gfp_t flags,
+				      bool init)
+{
+	struct redzone_cache *kasan = kasan_cache(cache);
+
+	if (unlikely(!kasan || !object || is_kfence_address(object)))
+		return object;
+	return redzone_slab_alloc_init(kasan, object, kasan->object_size, init);
+}
+
+void *__must_check __kasan_kmalloc(struct kmem_cache *cache, const void *object, size_t size,
+				   gfp_t flags)
+{
+	struct redzone_cache *kasan = kasan_cache(cache);
+
+	if (unlikely(!kasan || !object || is_kfence_address(object)))
+		return (void *)object;
+	return redzone_slab_resize(kasan, (void *)object, size);
+}
+
+/* Return: the slot of the slab that @object points into. */
+static void *base_of(struct kmem_cache *cache, void *object)
+{
+	return nearest_obj(cache, virt_to_slab(object), kasan_reset_tag(object));
+}
+
+/* Only what is wrong ends here; all else is left to __kasan_slab_free(). */
+bool __kasan_slab_pre_free(struct kmem_cache *cache, void *object, unsigned long ip)
+{
+	struct redzone_cache *kasan = kasan_cache(cache);
+	void *base;
+
+	if (unlikely(!kasan || is_kfence_address(object)))
+		return false;
+	base = base_of(cache, object);
+	if (likely(redzone_byte_accessible(object) && kasan_reset_tag(object) == base))
+		return false;
+	return redzone_slab_free(kasan, object, base, ip) != KASAN_FREE_NOW;
+}
+
+bool __kasan_slab_free(struct kmem_cache *cache, void *object, bool init, bool still_accessible)
+{
+	struct redzone_cache *kasan = kasan_cache(cache);
+	enum redzone_free_verdict verdict;
+
+	if (unlikely(!kasan || is_kfence_address(object)))
+		return false;
+	/* Without metadata nothing can be noted of an object that its readers may still look at. */
+	if (!IS_ENABLED(CONFIG_KASAN_GENERIC) && still_accessible)
+		return false;
+	verdict = redzone_slab_free(kasan, object, base_of(cache, object), 0);
+	/* The grace period of such a cache is over, and nobody reads the object any more. */
+	if (verdict == KASAN_FREE_NOW && !still_accessible &&
+	    (kasan->flags & KASAN_CACHE_NO_QUARANTINE))
+		verdict = redzone_slab_free_deferred(kasan, object);
+	if (verdict == KASAN_FREE_NOW && unlikely(init) && kasan_has_integrated_init())
+		memset(kasan_reset_tag(object), 0, kasan->object_size);
+	return verdict != KASAN_FREE_NOW;
+}
+
+void *__must_check __kasan_kmalloc_large(const void *ptr, size_t size, gfp_t flags)
+{
+	if (unlikely(!ptr))
+		return NULL;
+	return redzone_kmalloc_large((void *)ptr, size, page_size(virt_to_page(ptr)), NULL);
+}
+
+void __kasan_kfree_large(void *ptr, unsigned long ip)
+{
+	redzone_kfree_large(ptr, page_address(virt_to_head_page(ptr)), NULL, ip);
+}
+
+void *__must_check __kasan_krealloc(const void *object, size_t size, gfp_t flags)
+{
+	struct redzone_cache *kasan;
+	struct slab *slab;
+
+	if (unlikely(ZERO_OR_NULL_PTR(object)) || is_kfence_address(object))
+		return (void *)object;
+	slab = virt_to_slab(object);
+	if (!slab)
+		return __kasan_kmalloc_large(object, size, flags);
+	kasan = kasan_cache(slab->slab_cache);
+	return kasan ? redzone_slab_realloc(kasan, (void *)object, size) : (void *)object;
+}
+
+/* --- Pools --- */
+
+bool __kasan_mempool_poison_object(void *ptr, unsigned long ip)
+{
+	struct folio *folio = virt_to_folio(ptr);
+
+	if (is_kfence_address(ptr))
+		return true;
+	if (folio_test_slab(folio))
+		return redzone_mempool_poison_object(ptr, ip);
+	if (redzone_kfree_large(ptr, folio_address(folio), NULL, ip) == KASAN_FREE_BAD)
+		return false;
+	redzone_poison(ptr, folio_size(folio), KASAN_PAGE_FREE);
+	return true;
+}
+
+void __kasan_mempool_unpoison_object(void *ptr, size_t size, unsigned long ip)
+{
+	struct folio *folio = virt_to_folio(ptr);
+
+	if (is_kfence_address(ptr))
+		return;
+	if (folio_test_slab(folio))
+		redzone_mempool_unpoison_object(ptr, size);
+	else
+		redzone_kmalloc_large(ptr, size, folio_size(folio), NULL);
+}

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: MIT
+"""`./redzone port linux`: Linux 6.12 with Redzone in the place of its mm/kasan."""
+
+from pathlib import Path
+
+import click
+from redzone.core import base, doctor
+from redzone.core.base import Failure, say
+from redzone.core.options import YES, Choice, Number, check_output
+from redzone.kit import ports
+
+from .host import apply, bench, boot, build, source
+
+
+def _print(text):
+    print(text, flush=True)
+
+
+def _check(options):
+    """Raise Failure if options conflict."""
+    chosen = [f"--{name}" for name in ("apply", "revert", "run", "bench") if options[name]]
+    if len(chosen) > 1:
+        raise Failure(f"{chosen[0]} and {chosen[1]} exclude each other; give one of them")
+    if options["source"] and (options["apply"] or options["revert"]):
+        raise Failure(f"--source and {chosen[0]} exclude each other; leave out --source")
+    check_output("--log", options["log"])
+
+
+def _run(image, log, timeout, quiet):
+    """Boot, and print what Linux's KASAN suite says. Return the exit status."""
+    session = boot.kunit(image, log, timeout=timeout, echo=None if quiet else _print)
+    for case in session.cases:
+        if case.status == "fail":
+            say(f"{case.name} failed:\n{case.detail}")
+    totals = session.totals()
+    who = "Linux's own KASAN" if image.own else "Redzone"
+    text = ", ".join(f"{count} {word}" for word, count in totals.items())
+    say(f"{who}, {image.arch}, {image.mode}: {text} (log: {base.relative(log)})")
+    if session.ended:
+        say(f"Linux stopped: {session.ended}")
+    wrong = session.ended or totals["fail"] or not totals["pass"]
+    return base.CRASHED if wrong else base.OK
+
+
+def _bench(tree, mode, jobs):
+    """Count instructions in three kernels, ours also without stack traces. Return the exit status."""
+    kernels = {
+        "no KASAN": bench.measure(tree, build.PLAIN, jobs=jobs),
+        "Linux's own": bench.measure(tree, mode, own=True, jobs=jobs),
+        "Redzone": bench.measure(tree, mode, jobs=jobs),
+        "Redzone, no traces": bench.measure(tree, mode, append=("kasan.stacktrace=off",), jobs=jobs),
+    }
+    _print("\n".join(bench.table(kernels)))
+    return base.OK
+
+
+def run(**options):
+    """Do what the options of `./redzone port linux` say. Returns the exit status."""
+    _check(options)
+    for name, work in (("apply", apply.apply), ("revert", apply.revert)):
+        if options[name]:
+            _print("\n".join(work(options[name])))
+            return base.OK
+    mode, own = options["mode"], options["linux_own"]
+    needed = [*build.TOOLS, *(("qemu-arm64",) if options["run"] or options["bench"] else ())]
+    tree = ports.get_source(lambda: source.tree(options["source"]), ("xz",), "Linux", options["yes"])
+    doctor.require(needed, "build Linux", options["yes"])
+    if options["bench"]:
+        return _bench(tree, mode, options["jobs"])
+    image = build.build(tree, mode, own=own, jobs=options["jobs"])
+    if not options["run"]:
+        _print(f"kernel   {base.relative(image.image)}\nsymbols  {base.relative(image.elf)}")
+        return base.OK
+    log = options["log"] or source.HOME / "logs" / f"{image.arch}-{mode}{'-own' if own else ''}.log"
+    return _run(image, Path(log), options["timeout"], options["quiet"])
+
+
+@click.command()
+@click.option("--run", is_flag=True, help="Boot it and run Linux's KASAN suite. Status 0: no case fails.")
+@click.option(
+    "--bench", is_flag=True, help="Count instructions: without KASAN, with Linux's own, with Redzone."
+)
+@click.option("--apply", metavar="DIR", help="Put Redzone into the source tree DIR, and build nothing.")
+@click.option("--revert", metavar="DIR", help="Take Redzone out of the source tree DIR again.")
+@click.option(
+    "--mode",
+    type=Choice(build.MODES),
+    default=build.MODES[0],
+    help=f"One of {', '.join(build.MODES)}. Default: {build.MODES[0]}.",
+)
+@click.option("--own", "linux_own", is_flag=True, help="With Linux's own KASAN, for comparison.")
+@click.option("--source", metavar="DIR", help="A source tree of Linux 6.12; it is copied, not changed.")
+@click.option("--quiet", is_flag=True, help="Without the console.")
+@click.option(
+    "--timeout",
+    type=Number(float, 1, 86400, "SECONDS"),
+    default=str(boot.TIMEOUT),
+    help=f"Stop when the boot takes longer. Default: {boot.TIMEOUT}.",
+)
+@click.option("--log", metavar="FILE", help="Write the console to FILE, as it came.")
+@click.option(
+    "--jobs", type=Number(int, 1, 64, "N"), default="2", help="Compile N files at once. Default: 2."
+)
+@YES
+@click.pass_context
+def command(context, **options):
+    """Build Linux 6.12 with Redzone in the place of its mm/kasan, and boot it in QEMU.
+
+    The source is a copy of Debian's, below build/. The first build of a mode takes ten minutes on two CPUs.
+
+    \b
+    Examples:
+      ./redzone port linux --run
+      ./redzone port linux --run --mode hw_tags
+      ./redzone port linux --apply ~/linux
+    """
+    context.exit(run(**options))

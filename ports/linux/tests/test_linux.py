@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: MIT
+"""The port to Linux without Linux: --apply and --revert, the prefix of names, the configuration, the readers.
+
+Tests that need the source are in the suite `linux`.
+"""
+
+import os
+import subprocess
+import time
+
+import pytest
+from redzone.core import base
+from redzone.core.base import ROOT, Failure
+from redzone.kit.ports.linux import suite
+from redzone.kit.ports.linux.host import apply, bench, boot, build, names
+from redzone.machine import ktap
+
+pytestmark = pytest.mark.quick
+
+PUBLIC = [path.read_text(encoding="utf-8") for path in sorted((ROOT / "include/kasan").glob("*.h"))]
+
+
+def contents(folder):
+    """Return {place: bytes} of all files below @folder, hidden ones too."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """The few files of a source tree of Linux that the port looks at."""
+    folder = tmp_path / "linux"
+    for name in (*apply.OWN, "kasan_test_rust.rs", "quarantine.c"):
+        path = folder / "mm/kasan" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"Linux's {name}\n", encoding="utf-8")
+    (folder / "include/linux").mkdir(parents=True)
+    (folder / "include/linux/kasan.h").write_text("the interface\n", encoding="utf-8")
+    (folder / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 117\n", encoding="utf-8")
+    return folder
+
+
+# --- A user's tree --------------------------------------------------------------------------------
+
+
+def test_revert_gives_back_every_byte(tree):
+    before = contents(tree)
+    apply.apply(tree)
+    assert contents(tree) != before
+    apply.revert(tree)
+    assert contents(tree) == before
+
+
+def test_apply_changes_nothing_but_mm_kasan(tree):
+    before = contents(tree)
+    apply.apply(tree)
+    after = contents(tree)
+    assert {place for place in before if not place.startswith("mm/kasan/")} <= set(after)
+    assert all(place.startswith(("mm/kasan/", "mm/.kasan-linux/")) for place in set(after) - set(before))
+    saved = {place: data for place, data in after.items() if place.startswith("mm/.kasan-linux/")}
+    assert saved == {
+        place.replace("mm/kasan/", "mm/.kasan-linux/"): data
+        for place, data in before.items()
+        if place.startswith("mm/kasan/")
+    }
+    for name in apply.KEPT:
+        assert after[f"mm/kasan/{name}"] == before[f"mm/kasan/{name}"]
+
+
+def test_applied_twice_is_applied_once(tree):
+    apply.apply(tree)
+    once = contents(tree)
+    assert "already" in apply.apply(tree)[0]
+    assert contents(tree) == once
+    apply.revert(tree)
+    assert "not in this tree" in apply.revert(tree)[0]
+
+
+def test_sources_are_newer_than_objects_of_a_build_before(tree):
+    """make compiles shadow.c anew, although both folders have one, in both directions."""
+    for work in (apply.apply, apply.revert):
+        # All of this is older than the objects of a build.
+        for folder in ("mm/kasan", "mm/.kasan-linux"):
+            for path in (tree / folder).glob("*"):
+                os.utime(path, (0, 0))
+        # The clock of a file system is coarse.
+        built = time.time() - 0.1
+        work(tree)
+        assert (tree / "mm/kasan/shadow.c").stat().st_mtime > built
+
+
+def test_an_update_leaves_alone_what_is_the_same(tree):
+    apply.apply(tree)
+    other = tree / "mm/kasan/slab.c"
+    manifest = tree / "mm/kasan" / apply.MANIFEST
+    kept = (tree / "mm/kasan/port.c").stat().st_mtime_ns
+    # An older state of the port: slab.c was another one, and old.c was there.
+    other.write_text("older\n", encoding="utf-8")
+    (tree / "mm/kasan/old.c").write_text("older\n", encoding="utf-8")
+    text = manifest.read_text(encoding="utf-8")
+    recorded = base.sha256(other)
+    current = base.sha256(ROOT / "ports/linux/kasan/slab.c")
+    text = text.replace(current, recorded).replace('"slab.c"', f'"old.c": "{recorded}",\n  "slab.c"')
+    manifest.write_text(text, encoding="utf-8")
+    assert "up to date" in apply.apply(tree)[0]
+    assert other.read_bytes() == (ROOT / "ports/linux/kasan/slab.c").read_bytes()
+    assert not (tree / "mm/kasan/old.c").exists()
+    assert (tree / "mm/kasan/port.c").stat().st_mtime_ns == kept
+    assert "already" in apply.apply(tree)[0]
+
+
+@pytest.mark.parametrize("when", ["before", "between", "after"])
+def test_an_interrupted_apply_can_be_reverted(tree, monkeypatch, when):
+    """Killed before the first rename, between the two, after the second."""
+    before = contents(tree)
+    left = {"before": 0, "between": 1, "after": 2}[when]
+    rename = apply.Path.rename
+
+    def dying(path, target):
+        nonlocal left
+        if not left:
+            raise KeyboardInterrupt
+        left -= 1
+        return rename(path, target)
+
+    monkeypatch.setattr(apply.Path, "rename", dying)
+    if when == "after":
+        apply.apply(tree)
+    else:
+        with pytest.raises(KeyboardInterrupt):
+            apply.apply(tree)
+    monkeypatch.undo()
+    if when == "between":
+        with pytest.raises(Failure, match=r"half applied.*--revert"):
+            apply.apply(tree)
+    apply.revert(tree)
+    assert contents(tree) == before
+
+
+def test_changed_files_of_the_port_are_not_lost(tree):
+    apply.apply(tree)
+    path = tree / "mm/kasan/slab.c"
+    path.write_text("mine\n", encoding="utf-8")
+    for work in (apply.revert, apply.apply):
+        with pytest.raises(Failure, match=r"slab\.c was changed"):
+            work(tree)
+    assert path.read_text(encoding="utf-8") == "mine\n"
+
+
+@pytest.mark.parametrize(
+    ("makefile", "message"),
+    [
+        ("VERSION = 6\nPATCHLEVEL = 18\nSUBLEVEL = 1\n", "is Linux 6.18.1; this port is for Linux 6.12"),
+        ("all:\n", "not a source tree of Linux"),
+    ],
+)
+def test_another_version_is_refused(tree, makefile, message):
+    (tree / "Makefile").write_text(makefile, encoding="utf-8")
+    before = contents(tree)
+    with pytest.raises(Failure, match=message):
+        apply.apply(tree)
+    assert contents(tree) == before
+
+
+def test_a_folder_that_is_not_linuxs_is_refused(tree):
+    (tree / "mm/kasan/report.c").unlink()
+    before = contents(tree)
+    with pytest.raises(Failure, match=r"has no report\.c"):
+        apply.apply(tree)
+    assert contents(tree) == before
+
+
+# --- The prefix -----------------------------------------------------------------------------------
+
+
+def test_names_of_functions_and_types_get_the_prefix():
+    text = """
+    struct kasan_cache { const char *name; }; /* kasan_comment() */
+    #define kasan_likely(x) (x)
+    void kasan_port_print(const char *text);
+    bool kasan_check_byte(const void *addr); // kasan_word
+    #include <kasan/kasan.h>
+    """
+    assert names.renamed([text]) == ["kasan_cache", "kasan_check_byte"]
+    begin, end = names.headers(["kasan_cache"])
+    assert "#define kasan_cache redzone_cache\n" in begin
+    assert "#undef kasan_cache\n" in end
+
+
+def test_all_public_functions_get_the_prefix():
+    found = names.renamed(PUBLIC)
+    assert {"kasan_slab_alloc", "kasan_slab_free", "kasan_init", "kasan_record_aux_stack"} <= set(found)
+    assert not [name for name in found if name.startswith("kasan_port_")]
+
+
+def test_the_port_calls_the_runtime_by_the_prefix_only(tree):
+    """Every redzone_ function that the port calls is one of the runtime's public ones, or its own."""
+    apply.apply(tree)
+    bridge = (ROOT / "ports/linux/kasan/redzone.h").read_text(encoding="utf-8")
+    own = {"redzone_start", "redzone_offsets", *apply.re.findall(r"#define (redzone_\w+)", bridge)}
+    public = {names.PREFIX + name.removeprefix(names.OWN) for name in names.renamed(PUBLIC)}
+    for path in (ROOT / "ports/linux/kasan").glob("*.c"):
+        used = set(apply.re.findall(r"\bredzone_\w+(?=\()", path.read_text(encoding="utf-8")))
+        assert used - own <= public, path.name
+
+
+# --- Configuration and boot -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mode", build.MODES)
+def test_configuration_of_each_mode_names_it(mode):
+    options = build.wanted(build.fragments("arm64", mode))
+    names_of_modes = {"CONFIG_KASAN_GENERIC", "CONFIG_KASAN_SW_TAGS", "CONFIG_KASAN_HW_TAGS"}
+    assert len(names_of_modes & set(options)) == 1
+    assert options["CONFIG_KASAN_KUNIT_TEST"] == "y"
+
+
+def test_options_that_linux_drops_are_found():
+    options = {"CONFIG_A": "y", "CONFIG_B": "y", "CONFIG_C": "n", "CONFIG_D": "n", "CONFIG_E": "4"}
+    text = "CONFIG_A=y\n# CONFIG_C is not set\nCONFIG_D=y\nCONFIG_E=4\n"
+    assert build.lacking(options, text) == ["CONFIG_B", "CONFIG_D"]
+
+
+def test_a_console_is_read_to_its_verdict(tmp_path):
+    session = boot.Session(tmp_path / "log")
+    text = "[    0.1] Kernel panic - not syncing: KASAN: panic_on_warn set ...\n"
+    process = subprocess.Popen(["printf", "%s", text], stdout=subprocess.PIPE)
+    boot._follow(process, session, 10, None)
+    assert session.ended == "Kernel panic - not syncing: KASAN: panic_on_warn set ..."
+    assert session.log.read_text(encoding="utf-8") == text
+
+
+# --- The suite ------------------------------------------------------------------------------------
+
+
+def test_a_case_that_is_worse_than_with_linuxs_own_is_named(tmp_path):
+    def session(**results):
+        cases = [ktap.Case(name, status) for name, status in results.items()]
+        return boot.Session(tmp_path / "log", cases)
+
+    own = session(one="pass", two="skip", three="fail", four="pass")
+    assert suite.worse(own, session(one="pass", two="pass", three="pass", four="pass")) == []
+    assert suite.worse(own, session(one="skip", two="fail", three="fail")) == [
+        "one: pass with Linux's own, skip with Redzone",
+        "two: skip with Linux's own, fail with Redzone",
+        "four: pass with Linux's own, not run with Redzone",
+    ]
+
+
+# --- The bench ------------------------------------------------------------------------------------
+
+
+def members(data):
+    """Read a cpio archive in the "newc" format as Linux does. Return [(name, mode, contents)]."""
+    found, at = [], 0
+    while at < len(data):
+        assert data[at : at + 6] == b"070701"
+        fields = [int(data[at + 6 + 8 * i : at + 14 + 8 * i], 16) for i in range(13)]
+        size, length = fields[6], fields[11]
+        name = data[at + 110 : at + 110 + length]
+        assert name.endswith(b"\0")
+        at = at + 110 + length + -(at + 110 + length) % 4
+        found.append((name[:-1].decode(), fields[1], data[at : at + size]))
+        at += size + -size % 4
+    return found
+
+
+def test_the_initial_ram_disk_has_the_files():
+    files = {"init": b"\x7fELF" + bytes(3), "measure.ko": bytes(range(256))}
+    found = members(bench.archive(files))
+    assert [(name, data) for name, _, data in found] == [*files.items(), ("TRAILER!!!", b"")]
+    assert [mode for _, mode, _ in found[:2]] == [0o100755] * 2
+
+
+def test_rows_of_a_console_become_a_table():
+    lines = ["[    1.0] redzone-bench: nothing 4", "noise", "[    1.2] redzone-bench: kmalloc_64 1234"]
+    assert bench.rows(lines) == {"nothing": 4, "kmalloc_64": 1234}
+    table = bench.table({"none": {"kmalloc_64": 146}, "own": {"kmalloc_64": 4962}})
+    assert table[-1] == "| kmalloc_64 | 146 | 4,962 |"
