@@ -108,7 +108,15 @@ def test_calls_and_members_of_an_architecture():
 
 def test_assumptions_of_one_architecture():
     name = "kernel/mm/planted.c"
-    for line in ('f("aarch64");', "x = PSTATE_I;", 'g("x18");', "at = 0xffff800080000000;"):
+    lines = (
+        'f("aarch64");',
+        "x = PSTATE_I;",
+        'g("x18");',
+        "at = 0xffff800080000000;",
+        "n << 12;",
+        "p & ~0xfff;",
+    )
+    for line in lines:
         assert style.assumptions({name: f"{line}\n"}) == [f"{name}:1: {line}"]
         assert style.assumptions({"kernel/arch/arm64/planted.c": line, name: f"/* {line} */"}) == []
     known = next(iter(style.ASSUMED))
