@@ -124,18 +124,18 @@ static void unaligned_is_checked(struct kunit *test)
 	char *p = kasan_kmalloc_beside(test, SIZE);
 
 	KUNIT_ASSERT_NOT_NULL(test, p);
-	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 2,
-				  KASAN_TEST_BUG(__sanitizer_unaligned_load16(p + SIZE - 1)));
-	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 4,
-				  KASAN_TEST_BUG(__sanitizer_unaligned_load32(p + SIZE - 3)));
-	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 8,
-				  KASAN_TEST_BUG(__sanitizer_unaligned_load64(p + SIZE - 7)));
-	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_WRITE, 2,
-				  KASAN_TEST_BUG(__sanitizer_unaligned_store16(p + SIZE - 1, 0)));
-	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_WRITE, 4,
-				  KASAN_TEST_BUG(__sanitizer_unaligned_store32(p + SIZE - 3, 0)));
-	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_WRITE, 8,
-				  KASAN_TEST_BUG(__sanitizer_unaligned_store64(p + SIZE - 7, 0)));
+	KASAN_EXPECT_BUG(test, KASAN_TYPE_BESIDE, KASAN_READ, 2,
+			 __sanitizer_unaligned_load16(p + SIZE - 1));
+	KASAN_EXPECT_BUG(test, KASAN_TYPE_BESIDE, KASAN_READ, 4,
+			 __sanitizer_unaligned_load32(p + SIZE - 3));
+	KASAN_EXPECT_BUG(test, KASAN_TYPE_BESIDE, KASAN_READ, 8,
+			 __sanitizer_unaligned_load64(p + SIZE - 7));
+	KASAN_EXPECT_BUG(test, KASAN_TYPE_BESIDE, KASAN_WRITE, 2,
+			 __sanitizer_unaligned_store16(p + SIZE - 1, 0));
+	KASAN_EXPECT_BUG(test, KASAN_TYPE_BESIDE, KASAN_WRITE, 4,
+			 __sanitizer_unaligned_store32(p + SIZE - 3, 0));
+	KASAN_EXPECT_BUG(test, KASAN_TYPE_BESIDE, KASAN_WRITE, 8,
+			 __sanitizer_unaligned_store64(p + SIZE - 7, 0));
 }
 
 static void accesses_are_reported(struct kunit *test)
@@ -149,10 +149,9 @@ static void accesses_are_reported(struct kunit *test)
 		ASAN_POISON_MEMORY_REGION(p + 16, 32);
 		WRITE_ACCESS(p[15], 0);
 		READ_ACCESS(p[48]);
-		KUNIT_EXPECT_KASAN_REPORT(test, "use-after-poison", KASAN_READ, 1,
-					  KASAN_TEST_BUG(READ_ACCESS(p[16])));
-		KUNIT_EXPECT_KASAN_REPORT(test, "use-after-poison", KASAN_WRITE, 1,
-					  KASAN_TEST_BUG(WRITE_ACCESS(p[47], 'b')));
+		KASAN_EXPECT_BUG(test, "use-after-poison", KASAN_READ, 1, READ_ACCESS(p[16]));
+		KASAN_EXPECT_BUG(test, "use-after-poison", KASAN_WRITE, 1,
+				 WRITE_ACCESS(p[47], 'b'));
 		ASAN_UNPOISON_MEMORY_REGION(p + 16, 32);
 		READ_ACCESS(p[16]);
 		WRITE_ACCESS(p[47], 'c');
@@ -168,14 +167,13 @@ static void other_bugs_are_reported(struct kunit *test)
 	HIDE_VAR(p);
 	HIDE_VAR(beside);
 	ASAN_POISON_MEMORY_REGION(beside, SIZE);
-	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(beside[SIZE], 0)));
+	KASAN_EXPECT_BUG(test, KASAN_TYPE_BESIDE, KASAN_WRITE, 1, WRITE_ACCESS(beside[SIZE], 0));
 	ASAN_UNPOISON_MEMORY_REGION(beside, SIZE);
 	ASAN_POISON_MEMORY_REGION(p, SIZE);
 	free(p);
-	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE("slab-use-after-free", NULL), KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[SIZE / 2])));
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(free(p)));
+	KASAN_EXPECT_BUG(test, KASAN_TYPE("slab-use-after-free", NULL), KASAN_READ, 1,
+			 READ_ACCESS(p[SIZE / 2]));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, free(p));
 }
 
 #ifdef CONFIG_KASAN_GENERIC
@@ -210,15 +208,13 @@ static void end_of_an_object(struct kunit *test)
 	ASAN_POISON_MEMORY_REGION(p, 20);
 	KUNIT_EXPECT_PTR_EQ(test, __asan_region_is_poisoned(p, 20), (void *)p);
 	KUNIT_EXPECT_EQ(test, __asan_address_is_poisoned(p + 19), 1);
-	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-poison", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[19])));
+	KASAN_EXPECT_BUG(test, "use-after-poison", KASAN_READ, 1, READ_ACCESS(p[19]));
 	ASAN_UNPOISON_MEMORY_REGION(p, 20);
 	KUNIT_EXPECT_NULL(test, __asan_region_is_poisoned(p, 20));
 	KUNIT_EXPECT_EQ(test, __asan_address_is_poisoned(p + 20), 1);
 	/* The second half of a granule, with accessible memory behind it. */
 	ASAN_POISON_MEMORY_REGION(p + 4, 4);
-	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-poison", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[5])));
+	KASAN_EXPECT_BUG(test, "use-after-poison", KASAN_READ, 1, READ_ACCESS(p[5]));
 	free(p);
 }
 
@@ -233,10 +229,8 @@ static void variables(struct kunit *test)
 	memset(local, 0, sizeof(local));
 	ASAN_POISON_MEMORY_REGION(variable + 8, 8);
 	ASAN_POISON_MEMORY_REGION(p + 8, 8);
-	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-poison", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(global[9])));
-	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-poison", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[9])));
+	KASAN_EXPECT_BUG(test, "use-after-poison", KASAN_READ, 1, READ_ACCESS(global[9]));
+	KASAN_EXPECT_BUG(test, "use-after-poison", KASAN_READ, 1, READ_ACCESS(p[9]));
 	ASAN_UNPOISON_MEMORY_REGION(variable, sizeof(variable));
 	ASAN_UNPOISON_MEMORY_REGION(p, sizeof(local));
 	READ_ACCESS(global[9]);
@@ -260,7 +254,7 @@ static void whole_granules(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, __asan_region_is_poisoned(p, 100), (void *)(p + 32));
 	ASAN_POISON_MEMORY_REGION(p, 16);
 	free(p);
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(free(p)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, free(p));
 }
 #endif
 

@@ -428,7 +428,7 @@ static void report_fields(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, kasan_expect_last()->is_write, kasan_expect_last()->is_async);
 	KUNIT_EXPECT_FALSE(test, kasan_expect_last()->is_free);
 	KUNIT_EXPECT_NE(test, kasan_expect_last()->ip, 0);
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(kfree(ptr)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, kfree(ptr));
 	KUNIT_EXPECT_EQ(test, kasan_expect_last()->size, 0);
 }
 

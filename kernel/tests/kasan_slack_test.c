@@ -317,8 +317,7 @@ static void double_frees_stay_what_they_are(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, p);
 	kmem_cache_free(cache, p);
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(kmem_cache_free(cache, p)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, kmem_cache_free(cache, p));
 	kmem_cache_destroy(cache);
 }
 

@@ -486,17 +486,13 @@ static void types_are_inferred(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, ptr);
 	KUNIT_ASSERT_NOT_NULL(test, below);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(kasan_check_read(ptr + 64, 1)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(kasan_check_read(ptr - 1, 1)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 1, kasan_check_read(ptr + 64, 1));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 1, kasan_check_read(ptr - 1, 1));
 	kfree(ptr);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
-				  KASAN_TEST_BUG(kasan_check_read(ptr, 1)));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, 1, kasan_check_read(ptr, 1));
 	/* A pointer with a tag that was never given out. */
-	KUNIT_EXPECT_KASAN_REPORT(
-		test, "invalid-access", KASAN_READ, 1,
-		KASAN_TEST_BUG(kasan_check_read(kasan_set_tag(below, KASAN_TAG_MIN - 1), 1)));
+	KASAN_EXPECT_BUG(test, "invalid-access", KASAN_READ, 1,
+			 kasan_check_read(kasan_set_tag(below, KASAN_TAG_MIN - 1), 1));
 	kfree(below);
 }
 

@@ -242,6 +242,17 @@ int kasan_bug_test_init(struct kunit *test);
 		kasan_expect_end(test, KUNIT_CURRENT_LOC, #__VA_ARGS__, type, access, size, true); \
 	} while (0)
 
+/** KASAN_EXPECT_BUG() - the same of a KASAN_TEST_BUG(). */
+#define KASAN_EXPECT_BUG(test, type, access, size, ...)                                            \
+	do {                                                                                       \
+		_KUNIT_SAVE_LOC(test);                                                             \
+		kasan_expect_begin();                                                              \
+		barrier();                                                                         \
+		KASAN_TEST_BUG(__VA_ARGS__);                                                       \
+		barrier();                                                                         \
+		kasan_expect_end(test, KUNIT_CURRENT_LOC, #__VA_ARGS__, type, access, size, true); \
+	} while (0)
+
 /* The cases of suite `kasan`, in the file that is named before them. */
 #define KASAN_CASE(name) void name(struct kunit *test);
 #include "kasan_cases.h"

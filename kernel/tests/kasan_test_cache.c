@@ -38,10 +38,8 @@ void kmem_cache_oob(struct kunit *test)
 	char *p = alloc(test, cache);
 
 	WRITE_ACCESS(p[199], 0);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[KASAN_END(200)])));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[-1])));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 1, READ_ACCESS(p[KASAN_END(200)]));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 1, READ_ACCESS(p[-1]));
 	kmem_cache_free(cache, p);
 }
 
@@ -51,8 +49,7 @@ void kmem_cache_uaf(struct kunit *test)
 	char *p = alloc(test, cache);
 
 	kmem_cache_free(cache, p);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(p[199], 0)));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_WRITE, 1, WRITE_ACCESS(p[199], 0));
 }
 
 /* A constructed object keeps its bytes while it is free; its free track lies in the redzone. */
@@ -68,10 +65,8 @@ void kmem_cache_ctor_uaf(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, *(u64 *)p, 0x5a5a5a5a5a5a5a5aULL);
 	kmem_cache_free(cache, p);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[0])));
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(kmem_cache_free(cache, p)));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, 1, READ_ACCESS(p[0]));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, kmem_cache_free(cache, p));
 }
 
 void kmem_cache_accounted(struct kunit *test)
@@ -101,11 +96,10 @@ void kmem_cache_bulk(struct kunit *test)
 	}
 	stale = p[7];
 	HIDE_VAR(stale);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(stale[KASAN_END(200)], 42)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 1,
+			 WRITE_ACCESS(stale[KASAN_END(200)], 42));
 	kmem_cache_free_bulk(cache, 10, (void **)p);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(stale[199])));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, 1, READ_ACCESS(stale[199]));
 }
 
 void kmem_cache_double_free(struct kunit *test)
@@ -114,8 +108,7 @@ void kmem_cache_double_free(struct kunit *test)
 	char *p = alloc(test, cache);
 
 	kmem_cache_free(cache, p);
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(kmem_cache_free(cache, p)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, kmem_cache_free(cache, p));
 }
 
 void kmem_cache_invalid_free(struct kunit *test)
@@ -123,8 +116,7 @@ void kmem_cache_invalid_free(struct kunit *test)
 	struct kmem_cache *cache = create(test, 200, NULL);
 	char *p = alloc(test, cache);
 
-	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(kmem_cache_free(cache, p + 1)));
+	KASAN_EXPECT_BUG(test, "invalid-free", KASAN_FREE, 0, kmem_cache_free(cache, p + 1));
 	/* The object is unharmed. */
 	WRITE_ACCESS(p[0], 1);
 	kmem_cache_free(cache, p);
@@ -137,8 +129,7 @@ void kmem_cache_double_destroy(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, cache);
 	kmem_cache_destroy(cache);
 	HIDE_VAR(cache);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
-				  KASAN_TEST_BUG(kmem_cache_destroy(cache)));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, 1, kmem_cache_destroy(cache));
 }
 
 /* A shrunk cache keeps nothing: its slabs' pages are free, and so are the objects of the quarantine. */
@@ -162,9 +153,9 @@ void kmem_cache_bulk_double_free(struct kunit *test)
 	char *p[4], text[KSYM_SYMBOL_LEN];
 
 	KUNIT_ASSERT_EQ(test, kmem_cache_alloc_bulk(cache, GFP_KERNEL, 4, (void **)p), 4);
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(void *twice[] = {p[0], p[1], p[0], p[2]};
-						 kmem_cache_free_bulk(cache, 4, twice)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0,
+			 void *twice[] = {p[0], p[1], p[0], p[2]};
+			 kmem_cache_free_bulk(cache, 4, twice));
 	/* The title names this function, not one of the allocator's. */
 	sprint_backtrace(text, kasan_expect_last()->ip);
 	KUNIT_EXPECT_TRUE_MSG(test, str_has_prefix(text, __func__), "%s", text);
@@ -191,17 +182,12 @@ void wrong_pointer_frees(struct kunit *test)
 	HIDE_VAR(cache);
 	HIDE_VAR(p);
 	HIDE_VAR(bytes);
-	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(kfree(bytes)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(kmem_cache_free(cache, bytes + 64)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(kfree_sensitive(p + 8)));
-	KUNIT_EXPECT_KASAN_REPORT(
-		test, "invalid-free", KASAN_FREE, 0,
-		KASAN_TEST_BUG(KUNIT_EXPECT_NULL(test, krealloc(p + 16, 200, GFP_KERNEL))));
-	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG((void)ksize(p + 24)));
+	KASAN_EXPECT_BUG(test, "invalid-free", KASAN_FREE, 0, kfree(bytes));
+	KASAN_EXPECT_BUG(test, "invalid-free", KASAN_FREE, 0, kmem_cache_free(cache, bytes + 64));
+	KASAN_EXPECT_BUG(test, "invalid-free", KASAN_FREE, 0, kfree_sensitive(p + 8));
+	KASAN_EXPECT_BUG(test, "invalid-free", KASAN_FREE, 0,
+			 KUNIT_EXPECT_NULL(test, krealloc(p + 16, 200, GFP_KERNEL)));
+	KASAN_EXPECT_BUG(test, "invalid-free", KASAN_FREE, 0, (void)ksize(p + 24));
 	/* Neither object is harmed. */
 	WRITE_ACCESS(p[99], 1);
 	WRITE_ACCESS(bytes[4095], 1);
@@ -218,7 +204,7 @@ void kfree_via_page(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr);
 	page = virt_to_page(ptr);
 	kfree((char *)page_address(page) + ((uintptr_t)ptr & ~PAGE_MASK));
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(kfree(ptr)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, kfree(ptr));
 }
 
 void kfree_via_phys(struct kunit *test)
@@ -227,5 +213,5 @@ void kfree_via_phys(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr);
 	kfree((void *)__va(__pa(ptr)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(kfree(ptr)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, kfree(ptr));
 }

@@ -71,11 +71,10 @@ static void mempool_oob_right_helper(struct kunit *test, mempool_t *pool, size_t
 	HIDE_VAR(element);
 	WRITE_ACCESS(element[0], 1);
 	WRITE_ACCESS(element[size - 1], 1);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(element[KASAN_END(size)], 'x')));
-	KUNIT_EXPECT_KASAN_REPORT(
-		test, "slab-out-of-bounds", KASAN_READ, 1,
-		KASAN_TEST_BUG(READ_ACCESS(element[ALIGN(size, KASAN_GRANULE_SIZE)])));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 1,
+			 WRITE_ACCESS(element[KASAN_END(size)], 'x'));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 1,
+			 READ_ACCESS(element[ALIGN(size, KASAN_GRANULE_SIZE)]));
 	mempool_free(element, pool);
 }
 
@@ -106,7 +105,7 @@ static void mempool_uaf_helper(struct kunit *test, mempool_t *pool, bool page, c
 	HIDE_VAR(p);
 	WRITE_ACCESS(p[0], 1);
 	mempool_free(element, pool);
-	KUNIT_EXPECT_KASAN_REPORT(test, type, KASAN_READ, 1, KASAN_TEST_BUG(READ_ACCESS(p[0])));
+	KASAN_EXPECT_BUG(test, type, KASAN_READ, 1, READ_ACCESS(p[0]));
 	/* It is fine again when the pool hands it out. */
 	for (int i = 0; i < POOL_SIZE; i++) {
 		element = take(test, pool);
@@ -146,8 +145,7 @@ static void mempool_double_free_helper(struct kunit *test, mempool_t *pool)
 
 	HIDE_VAR(first);
 	mempool_free(first, pool);
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(mempool_free(first, pool)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, mempool_free(first, pool));
 	/* The pool did not take it a second time, so there is room for the other element. */
 	KUNIT_EXPECT_FALSE(test, mempool_is_saturated(pool));
 	mempool_free(second, pool);
@@ -182,8 +180,7 @@ static noinline void full_double_free(struct kunit *test, mempool_t *pool, bool 
 	HIDE_VAR(element);
 	mempool_free(element, pool);
 	KUNIT_EXPECT_TRUE(test, mempool_is_saturated(pool));
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(mempool_free(element, pool)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, mempool_free(element, pool));
 	/* One title for each bug: not that of a function of the pool. */
 	KASAN_EXPECT_IN(test, "full_double_free");
 	/* The allocator did not take it: the element belongs to the pool alone and can be used again. */
@@ -208,8 +205,7 @@ static noinline void double_free_into_reserve(struct kunit *test, mempool_t *poo
 	KUNIT_EXPECT_TRUE(test, mempool_is_saturated(pool));
 	mempool_free(extra, pool);
 	element = take(test, pool);
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(mempool_free(extra, pool)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, mempool_free(extra, pool));
 	KASAN_EXPECT_IN(test, "double_free_into_reserve");
 	KUNIT_EXPECT_FALSE(test, mempool_is_saturated(pool));
 	mempool_free(element, pool);
@@ -238,8 +234,7 @@ void mempool_page_freed_in_pool(struct kunit *test)
 	struct page *page = take(test, pool);
 
 	mempool_free(page, pool);
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(__free_page(page)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, __free_page(page));
 	KASAN_EXPECT_IN(test, "mempool_page_freed_in_pool");
 	/* Another holder's reference causes no report and outlasts the reserve. */
 	page = take(test, pool);
@@ -259,8 +254,7 @@ static void mempool_invalid_free_helper(struct kunit *test, mempool_t *pool)
 	char *element = take(test, pool);
 
 	HIDE_VAR(element);
-	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(mempool_free(element + 1, pool)));
+	KASAN_EXPECT_BUG(test, "invalid-free", KASAN_FREE, 0, mempool_free(element + 1, pool));
 	/* The element is unharmed. */
 	WRITE_ACCESS(element[0], 1);
 	mempool_free(element, pool);

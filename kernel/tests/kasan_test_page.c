@@ -29,15 +29,14 @@ void kmalloc_large_oob_right(struct kunit *test)
 
 	HIDE_VAR(size);
 	WRITE_ACCESS(ptr[size - 1], 0);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[KASAN_END(size)], 0)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 1,
+			 WRITE_ACCESS(ptr[KASAN_END(size)], 0));
 	kfree(ptr);
 	/* An object that ends with its page has a redzone as well; with tags a neighbour, which must be one that lives. */
 	ptr = kasan_kmalloc_beside(test, 4 * PAGE_SIZE);
 	kasan_needs(test, ptr, "two objects of 16 KiB beside one another");
 	HIDE_VAR(ptr);
-	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(ptr[4 * PAGE_SIZE])));
+	KASAN_EXPECT_BUG(test, KASAN_TYPE_BESIDE, KASAN_READ, 1, READ_ACCESS(ptr[4 * PAGE_SIZE]));
 	kfree(ptr);
 }
 
@@ -60,15 +59,14 @@ void kmalloc_large_oob_page_end(struct kunit *test)
 		struct kasan_object behind;
 
 		WRITE_ACCESS(ptr[size - 1], 0);
-		KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 1,
-					  KASAN_TEST_BUG(READ_ACCESS(ptr[KASAN_END(size)])));
+		KASAN_EXPECT_BUG(test, KASAN_TYPE_BESIDE, KASAN_READ, 1,
+				 READ_ACCESS(ptr[KASAN_END(size)]));
 		if (KASAN_TEST_GENERIC) {
 			/* The next page, and the least that a redzone has: both are the object's own. */
-			KUNIT_EXPECT_KASAN_REPORT(
-				test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				KASAN_TEST_BUG(WRITE_ACCESS(ptr[PAGE_ALIGN(size)], 0)));
-			KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-						  KASAN_TEST_BUG(READ_ACCESS(ptr[size + 255])));
+			KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 1,
+					 WRITE_ACCESS(ptr[PAGE_ALIGN(size)], 0));
+			KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 1,
+					 READ_ACCESS(ptr[size + 255]));
 			expect_owner(test, ptr + PAGE_ALIGN(size), ptr, size);
 			expect_owner(test, ptr + size + 255, ptr, size);
 			/* The pages behind may have belonged to a larger object that started here. */
@@ -120,10 +118,10 @@ void kmalloc_largest_oob_right(struct kunit *test)
 		kasan_needs(test, ptr, "two free blocks of 4 MiB beside one another");
 		HIDE_VAR(ptr);
 		WRITE_ACCESS(ptr[size - 1], 0);
-		KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 1,
-					  KASAN_TEST_BUG(READ_ACCESS(ptr[KASAN_END(size)])));
-		KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 1,
-					  KASAN_TEST_BUG(READ_ACCESS(ptr[KMALLOC_MAX_SIZE + 8])));
+		KASAN_EXPECT_BUG(test, KASAN_TYPE_BESIDE, KASAN_READ, 1,
+				 READ_ACCESS(ptr[KASAN_END(size)]));
+		KASAN_EXPECT_BUG(test, KASAN_TYPE_BESIDE, KASAN_READ, 1,
+				 READ_ACCESS(ptr[KMALLOC_MAX_SIZE + 8]));
 		kfree(ptr);
 	}
 }
@@ -138,9 +136,8 @@ void ksize_large(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, kmalloc_usable_size(ptr), size);
 		WRITE_ACCESS(ptr[size - 1], 0);
 		if (KASAN_TEST_GENERIC || KASAN_END(size) < PAGE_ALIGN(size))
-			KUNIT_EXPECT_KASAN_REPORT(
-				test, "slab-out-of-bounds", KASAN_READ, 1,
-				KASAN_TEST_BUG(READ_ACCESS(ptr[KASAN_END(size)])));
+			KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 1,
+					 READ_ACCESS(ptr[KASAN_END(size)]));
 		kfree(ptr);
 	}
 }
@@ -150,16 +147,14 @@ void kmalloc_large_uaf(struct kunit *test)
 	char *ptr = alloc_large(test, KMALLOC_MAX_CACHE_SIZE + 10);
 
 	kfree(ptr);
-	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-free", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(ptr[0])));
+	KASAN_EXPECT_BUG(test, "use-after-free", KASAN_READ, 1, READ_ACCESS(ptr[0]));
 }
 
 void kmalloc_large_invalid_free(struct kunit *test)
 {
 	char *ptr = alloc_large(test, KMALLOC_MAX_CACHE_SIZE + 10);
 
-	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(kfree(ptr + 1)));
+	KASAN_EXPECT_BUG(test, "invalid-free", KASAN_FREE, 0, kfree(ptr + 1));
 	kfree(ptr);
 }
 
@@ -168,7 +163,7 @@ void kmalloc_large_double_free(struct kunit *test)
 	char *ptr = alloc_large(test, KMALLOC_MAX_CACHE_SIZE + 10);
 
 	kfree(ptr);
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(kfree(ptr)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, kfree(ptr));
 }
 
 /* --- The page allocator ----------------------------------------------------------------------- */
@@ -186,8 +181,8 @@ void page_alloc_oob_right(struct kunit *test)
 	HIDE_VAR(ptr);
 	HIDE_VAR(size);
 	WRITE_ACCESS(ptr[size - 1], 0);
-	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE("use-after-free", NULL), KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(ptr[size])));
+	KASAN_EXPECT_BUG(test, KASAN_TYPE("use-after-free", NULL), KASAN_READ, 1,
+			 READ_ACCESS(ptr[size]));
 	free_pages_exact(page, 3);
 }
 
@@ -199,10 +194,9 @@ void page_alloc_uaf(struct kunit *test)
 	memset(ptr, 0, 4 * PAGE_SIZE);
 	free_pages((unsigned long)ptr, 2);
 	HIDE_VAR(ptr);
-	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-free", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(ptr[0])));
-	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-free", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[4 * PAGE_SIZE - 1], 0)));
+	KASAN_EXPECT_BUG(test, "use-after-free", KASAN_READ, 1, READ_ACCESS(ptr[0]));
+	KASAN_EXPECT_BUG(test, "use-after-free", KASAN_WRITE, 1,
+			 WRITE_ACCESS(ptr[4 * PAGE_SIZE - 1], 0));
 }
 
 static noinline void free_page_twice(struct kunit *test, unsigned int order)
@@ -211,8 +205,7 @@ static noinline void free_page_twice(struct kunit *test, unsigned int order)
 
 	KUNIT_ASSERT_NOT_NULL(test, page);
 	__free_pages(page, order);
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(__free_pages(page, order)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, __free_pages(page, order));
 	KASAN_EXPECT_IN(test, "free_page_twice");
 }
 
@@ -225,12 +218,10 @@ void page_alloc_double_free(struct kunit *test)
 	free_page_twice(test, 2);
 	KUNIT_ASSERT_NE(test, addr, 0);
 	free_pages(addr, 1);
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(free_pages(addr, 1)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, free_pages(addr, 1));
 	KASAN_EXPECT_IN(test, "page_alloc_double_free");
 	/* By reference, and nobody has one. */
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(put_page(virt_to_page((void *)addr))));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, put_page(virt_to_page((void *)addr)));
 	KASAN_EXPECT_IN(test, "page_alloc_double_free");
 }
 
@@ -247,10 +238,10 @@ void vmalloc_oob(struct kunit *test)
 	WRITE_ACCESS(ptr[0], 0);
 	WRITE_ACCESS(ptr[size - 1], 0);
 	/* Inside the page, so that the access itself does not fault. */
-	KUNIT_EXPECT_KASAN_REPORT(test, "vmalloc-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(ptr[KASAN_END(size)])));
-	KUNIT_EXPECT_KASAN_REPORT(test, "vmalloc-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[size + 5], 0)));
+	KASAN_EXPECT_BUG(test, "vmalloc-out-of-bounds", KASAN_READ, 1,
+			 READ_ACCESS(ptr[KASAN_END(size)]));
+	KASAN_EXPECT_BUG(test, "vmalloc-out-of-bounds", KASAN_WRITE, 1,
+			 WRITE_ACCESS(ptr[size + 5], 0));
 	vfree(ptr);
 }
 
@@ -261,10 +252,10 @@ void vmalloc_guard_page(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr);
 	HIDE_VAR(ptr);
 	/* Checked without the access, which would fault. */
-	KUNIT_EXPECT_KASAN_REPORT(test, "vmalloc-out-of-bounds", KASAN_READ, 8,
-				  KASAN_TEST_BUG(kasan_check_read(ptr + 2 * PAGE_SIZE, 8)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "vmalloc-out-of-bounds", KASAN_WRITE, 16,
-				  KASAN_TEST_BUG(kasan_check_write(ptr + 2 * PAGE_SIZE - 8, 16)));
+	KASAN_EXPECT_BUG(test, "vmalloc-out-of-bounds", KASAN_READ, 8,
+			 kasan_check_read(ptr + 2 * PAGE_SIZE, 8));
+	KASAN_EXPECT_BUG(test, "vmalloc-out-of-bounds", KASAN_WRITE, 16,
+			 kasan_check_write(ptr + 2 * PAGE_SIZE - 8, 16));
 	vfree(ptr);
 }
 
@@ -275,8 +266,7 @@ void vmalloc_uaf(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr);
 	vfree(ptr);
 	HIDE_VAR(ptr);
-	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_UNMAPPED, KASAN_READ, 1,
-				  KASAN_TEST_BUG(kasan_check_read(ptr, 1)));
+	KASAN_EXPECT_BUG(test, KASAN_TYPE_UNMAPPED, KASAN_READ, 1, kasan_check_read(ptr, 1));
 }
 
 void vrealloc_uaf(struct kunit *test)
@@ -286,9 +276,8 @@ void vrealloc_uaf(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr);
 	vfree(ptr);
 	HIDE_VAR(ptr);
-	KUNIT_EXPECT_KASAN_REPORT(
-		test, KASAN_TYPE_UNMAPPED, KASAN_READ, 1,
-		KASAN_TEST_BUG(KUNIT_EXPECT_NULL(test, vrealloc(ptr, 100, GFP_KERNEL))));
+	KASAN_EXPECT_BUG(test, KASAN_TYPE_UNMAPPED, KASAN_READ, 1,
+			 KUNIT_EXPECT_NULL(test, vrealloc(ptr, 100, GFP_KERNEL)));
 }
 
 void vmalloc_double_free(struct kunit *test)
@@ -298,13 +287,12 @@ void vmalloc_double_free(struct kunit *test)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, first);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, second);
 	vfree(first);
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(vfree(first)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, vfree(first));
 	KASAN_EXPECT_IN(test, "vmalloc_double_free");
 	vfree(second);
 	/* The area that was freed last. */
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(vfree(first)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(vfree(second)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, vfree(first));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, vfree(second));
 	KASAN_EXPECT_IN(test, "vmalloc_double_free");
 }
 
@@ -318,8 +306,8 @@ void vmalloc_uaf_without_shadow(struct kunit *test)
 	vmalloc_purge();
 	HIDE_VAR(ptr);
 	KUNIT_EXPECT_FALSE(test, kasan_shadow_is_real((unsigned long)ptr + (512UL << 10)));
-	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_UNMAPPED, KASAN_WRITE, 8,
-				  KASAN_TEST_BUG(kasan_check_write(ptr + (512UL << 10), 8)));
+	KASAN_EXPECT_BUG(test, KASAN_TYPE_UNMAPPED, KASAN_WRITE, 8,
+			 kasan_check_write(ptr + (512UL << 10), 8));
 }
 
 void vmalloc_helpers(struct kunit *test)
@@ -342,6 +330,5 @@ void vmalloc_helpers(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, kasan_get_tag(linear), 0xff);
 		return;
 	}
-	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-free", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(linear[100])));
+	KASAN_EXPECT_BUG(test, "use-after-free", KASAN_READ, 1, READ_ACCESS(linear[100]));
 }

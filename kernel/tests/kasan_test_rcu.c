@@ -51,8 +51,7 @@ void kfree_rcu_uaf(struct kunit *test)
 	rcu_read_unlock();
 	KUNIT_EXPECT_EQ(test, value, 42);
 	rcu_barrier();
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 4,
-				  KASAN_TEST_BUG(READ_ACCESS(object->i)));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, 4, READ_ACCESS(object->i));
 }
 
 /* An object of whole pages remembers the stacks of its queuing like a slab object; report-extras reads the
@@ -73,8 +72,7 @@ void kfree_rcu_large_uaf(struct kunit *test)
 	KUNIT_EXPECT_NE(test, page->large.aux_stack[0], 0);
 	KUNIT_EXPECT_EQ(test, page->large.aux_stack[1], 0);
 	rcu_barrier();
-	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-free", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(object->rest[7])));
+	KASAN_EXPECT_BUG(test, "use-after-free", KASAN_READ, 1, READ_ACCESS(object->rest[7]));
 }
 
 static void workqueue_uaf_work(struct work_struct *work)
@@ -93,8 +91,8 @@ void workqueue_uaf(struct kunit *test)
 	queue_work(wq, work);
 	destroy_workqueue(wq);
 	HIDE_VAR(work);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, sizeof(work->func),
-				  KASAN_TEST_BUG(READ_ACCESS(work->func)));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, sizeof(work->func),
+			 READ_ACCESS(work->func));
 }
 
 /* Two creations of work, by different functions. That the report has both is for kasan_text_test.c to see. */
@@ -123,8 +121,7 @@ void rcu_then_workqueue_uaf(struct kunit *test)
 	rcu_barrier();
 	flush_workqueue(system_wq);
 	HIDE_VAR(both);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 8,
-				  KASAN_TEST_BUG(READ_ACCESS(both->work.func)));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, 8, READ_ACCESS(both->work.func));
 }
 
 /* --- Type-safe caches ------------------------------------------------------------------------------------ */
@@ -158,8 +155,7 @@ void kmem_cache_rcu_uaf(struct kunit *test)
 	READ_ACCESS(*p);
 	rcu_read_unlock();
 	rcu_barrier();
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(*p)));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, 1, READ_ACCESS(*p));
 }
 
 void kmem_cache_rcu_double_free(struct kunit *test)
@@ -171,11 +167,9 @@ void kmem_cache_rcu_double_free(struct kunit *test)
 	HIDE_VAR(p);
 	/* Seen while the shadow still says that the object is accessible, and after. */
 	kmem_cache_free(cache, p);
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(kmem_cache_free(cache, p)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, kmem_cache_free(cache, p));
 	rcu_barrier();
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(kmem_cache_free(cache, p)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, kmem_cache_free(cache, p));
 }
 
 /* Crossed frees: each function gets an object of the other one's allocator. */
@@ -191,14 +185,12 @@ void kmem_cache_wrong_free(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, p);
 	HIDE_VAR(p);
 	kfree(p);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[199])));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, 1, READ_ACCESS(p[199]));
 	/* kmem_cache_free() must refuse memory that belongs to no cache. */
 	p = kmalloc(3 * PAGE_SIZE, GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, p);
 	HIDE_VAR(p);
-	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(kmem_cache_free(cache, p)));
+	KASAN_EXPECT_BUG(test, "invalid-free", KASAN_FREE, 0, kmem_cache_free(cache, p));
 	WRITE_ACCESS(p[0], 1);
 	kfree(p);
 }

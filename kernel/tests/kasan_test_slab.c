@@ -33,15 +33,14 @@ void kmalloc_oob_right(struct kunit *test)
 
 	HIDE_VAR(size);
 	/* The first bad byte, in the granule that the object's end shares with it if that is seen. */
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[KASAN_END(size)], 'x')));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 1,
+			 WRITE_ACCESS(ptr[KASAN_END(size)], 'x'));
 	KASAN_EXPECT_ADDR(test, ptr + KASAN_END(size));
 	/* The first byte of the next granule. */
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[size + 5], 'y')));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 1,
+			 WRITE_ACCESS(ptr[size + 5], 'y'));
 	/* Behind the size class: redzone between the slots. */
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(ptr[128])));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 1, READ_ACCESS(ptr[128]));
 	kfree(ptr);
 }
 
@@ -55,14 +54,13 @@ void kmalloc_node_oob_right(struct kunit *test)
 	HIDE_VAR(ptr);
 	HIDE_VAR(size);
 	WRITE_ACCESS(ptr[size - 1], 0);
-	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_BESIDE, KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(ptr[size])));
+	KASAN_EXPECT_BUG(test, KASAN_TYPE_BESIDE, KASAN_READ, 1, READ_ACCESS(ptr[size]));
 	kfree(ptr);
 	ptr = kzalloc_node(100, GFP_KERNEL, NUMA_NO_NODE);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, ptr);
 	HIDE_VAR(ptr);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[KASAN_END(104)], 1)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 1,
+			 WRITE_ACCESS(ptr[KASAN_END(104)], 1));
 	kfree(ptr);
 }
 
@@ -70,8 +68,7 @@ void kmalloc_oob_left(struct kunit *test)
 {
 	char *ptr = alloc(test, 15);
 
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(ptr[-1])));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 1, READ_ACCESS(ptr[-1]));
 	kfree(ptr);
 }
 
@@ -81,8 +78,7 @@ void kmalloc_big_oob_right(struct kunit *test)
 	char *ptr = alloc(test, size);
 
 	HIDE_VAR(size);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[size], 0)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 1, WRITE_ACCESS(ptr[size], 0));
 	kfree(ptr);
 }
 
@@ -93,8 +89,8 @@ void kmalloc_oob_every_size(struct kunit *test)
 		char *ptr = alloc_beside(test, size);
 
 		WRITE_ACCESS(ptr[size - 1], 1);
-		KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-					  KASAN_TEST_BUG(WRITE_ACCESS(ptr[KASAN_END(size)], 1)));
+		KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 1,
+				 WRITE_ACCESS(ptr[KASAN_END(size)], 1));
 		kfree(ptr);
 	}
 }
@@ -112,8 +108,7 @@ void kmalloc_oob_misaligned(struct kunit *test)
 	HIDE_VAR(object);
 	/* Starts inside the object and ends one byte behind it: only the last byte's granule is
 	 * bad. */
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 8,
-				  KASAN_TEST_BUG((void)object->word));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 8, (void)object->word);
 	kfree(bytes);
 }
 
@@ -124,8 +119,7 @@ void kmalloc_oob_16(struct kunit *test)
 	unsigned __int128 *ptr = (unsigned __int128 *)(bytes + (KASAN_TEST_BYTES ? 0 : 8));
 
 	HIDE_VAR(ptr);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 16,
-				  KASAN_TEST_BUG(WRITE_ACCESS(*ptr, 5)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 16, WRITE_ACCESS(*ptr, 5));
 	kfree(bytes);
 }
 
@@ -134,8 +128,7 @@ void kmalloc_uaf_16(struct kunit *test)
 	unsigned __int128 *ptr = (unsigned __int128 *)alloc(test, sizeof(*ptr));
 
 	kfree(ptr);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 16,
-				  KASAN_TEST_BUG(READ_ACCESS(*ptr)));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, 16, READ_ACCESS(*ptr));
 }
 
 struct row {
@@ -163,9 +156,8 @@ void kmalloc_oob_in_memset(struct kunit *test)
 	char *ptr = alloc(test, size);
 
 	HIDE_VAR(size);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE,
-				  size + KASAN_GRANULE_SIZE,
-				  KASAN_TEST_BUG(memset(ptr, 0, size + KASAN_GRANULE_SIZE)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, size + KASAN_GRANULE_SIZE,
+			 memset(ptr, 0, size + KASAN_GRANULE_SIZE));
 	kfree(ptr);
 }
 
@@ -176,8 +168,8 @@ static void oob_memset(struct kunit *test, size_t n)
 	char *ptr = alloc(test, size);
 
 	HIDE_VAR(n);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, n,
-				  KASAN_TEST_BUG(memset(ptr + size - n + 1, 0, n)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, n,
+			 memset(ptr + size - n + 1, 0, n));
 	kfree(ptr);
 }
 
@@ -208,8 +200,7 @@ void kmalloc_oob_memcpy(struct kunit *test)
 
 	HIDE_VAR(n);
 	memset(from, 0, 100);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, n,
-				  KASAN_TEST_BUG(memcpy(to, from, n)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, n, memcpy(to, from, n));
 	n = 101;
 	HIDE_VAR(n);
 	KUNIT_EXPECT_KASAN_FAIL(test, KASAN_TEST_BUG(memcpy(to, from, n)));
@@ -224,8 +215,8 @@ void kmalloc_memmove_negative_size(struct kunit *test)
 
 	memset(ptr, 0, 64);
 	HIDE_VAR(invalid_size);
-	KUNIT_EXPECT_KASAN_REPORT(test, "out-of-bounds", KASAN_ANY, (size_t)-2,
-				  KASAN_TEST_BUG(memmove(ptr, ptr + 4, invalid_size)));
+	KASAN_EXPECT_BUG(test, "out-of-bounds", KASAN_ANY, (size_t)-2,
+			 memmove(ptr, ptr + 4, invalid_size));
 	kfree(ptr);
 }
 
@@ -236,8 +227,8 @@ void kmalloc_memmove_invalid_size(struct kunit *test)
 
 	memset(ptr, 0, 64);
 	HIDE_VAR(invalid_size);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 64,
-				  KASAN_TEST_BUG(memmove(ptr, ptr + 4, invalid_size)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 64,
+			 memmove(ptr, ptr + 4, invalid_size));
 	kfree(ptr);
 }
 
@@ -248,8 +239,7 @@ void kmalloc_uaf(struct kunit *test)
 	char *ptr = alloc(test, 10);
 
 	kfree(ptr);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(ptr[8], 'x')));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_WRITE, 1, WRITE_ACCESS(ptr[8], 'x'));
 }
 
 void kmalloc_uaf_memset(struct kunit *test)
@@ -259,8 +249,7 @@ void kmalloc_uaf_memset(struct kunit *test)
 
 	kfree(ptr);
 	HIDE_VAR(size);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_WRITE, 33,
-				  KASAN_TEST_BUG(memset(ptr, 0, size)));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_WRITE, 33, memset(ptr, 0, size));
 }
 
 void kmalloc_uaf2(struct kunit *test)
@@ -271,8 +260,7 @@ void kmalloc_uaf2(struct kunit *test)
 	/* The quarantine keeps the memory from having a new owner at once. */
 	second = alloc(test, 43);
 	KUNIT_EXPECT_PTR_NE(test, first, second);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(first[40], 'x')));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_WRITE, 1, WRITE_ACCESS(first[40], 'x'));
 	kfree(second);
 }
 
@@ -282,8 +270,7 @@ void kmalloc_uaf3(struct kunit *test)
 
 	kfree(first);
 	kfree(second);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(first[8])));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, 1, READ_ACCESS(first[8]));
 }
 
 void kmalloc_uaf_every_byte(struct kunit *test)
@@ -293,8 +280,7 @@ void kmalloc_uaf_every_byte(struct kunit *test)
 	kfree(ptr);
 	/* Also the bytes that hold the runtime's own data now. */
 	for (size_t i = 0; i < 24; i++)
-		KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
-					  KASAN_TEST_BUG(READ_ACCESS(ptr[i])));
+		KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, 1, READ_ACCESS(ptr[i]));
 }
 
 void quarantine_delays_reuse(struct kunit *test)
@@ -309,8 +295,7 @@ void quarantine_delays_reuse(struct kunit *test)
 		KUNIT_ASSERT_PTR_NE(test, ptr, other);
 		kfree(other);
 	}
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(ptr[63])));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, 1, READ_ACCESS(ptr[63]));
 }
 
 /* --- Frees ------------------------------------------------------------------------------------ */
@@ -320,7 +305,7 @@ void kmalloc_double_free(struct kunit *test)
 	char *ptr = alloc(test, 48);
 
 	kfree(ptr);
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(kfree(ptr)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, kfree(ptr));
 	KASAN_EXPECT_ADDR(test, ptr);
 }
 
@@ -330,18 +315,15 @@ void kmalloc_double_kzfree(struct kunit *test)
 
 	kfree_sensitive(ptr);
 	/* The second one asks for the object's size before it frees, and is stopped there. */
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
-				  KASAN_TEST_BUG(kfree_sensitive(ptr)));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, 1, kfree_sensitive(ptr));
 }
 
 void kmalloc_invalid_free(struct kunit *test)
 {
 	char *ptr = alloc(test, 48);
 
-	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(kfree(ptr + 1)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(kfree(ptr + 16)));
+	KASAN_EXPECT_BUG(test, "invalid-free", KASAN_FREE, 0, kfree(ptr + 1));
+	KASAN_EXPECT_BUG(test, "invalid-free", KASAN_FREE, 0, kfree(ptr + 16));
 	kfree(ptr);
 }
 
@@ -351,7 +333,7 @@ void free_of_stack(struct kunit *test)
 	char *ptr = array;
 
 	HIDE_VAR(ptr);
-	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0, KASAN_TEST_BUG(kfree(ptr)));
+	KASAN_EXPECT_BUG(test, "invalid-free", KASAN_FREE, 0, kfree(ptr));
 }
 
 static char free_me[32] __aligned(32);
@@ -361,7 +343,7 @@ void free_of_global(struct kunit *test)
 	char *ptr = free_me;
 
 	HIDE_VAR(ptr);
-	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0, KASAN_TEST_BUG(kfree(ptr)));
+	KASAN_EXPECT_BUG(test, "invalid-free", KASAN_FREE, 0, kfree(ptr));
 }
 
 /* --- krealloc() and ksize() ------------------------------------------------------------------- */
@@ -378,11 +360,10 @@ static void realloc_more(struct kunit *test, size_t size1, size_t size2)
 	WRITE_ACCESS(ptr2[size1 - 1], 'x');
 	WRITE_ACCESS(ptr2[size1], 'x');
 	WRITE_ACCESS(ptr2[size2 - 1], 'x');
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(ptr2[KASAN_END(size2)], 'x')));
-	KUNIT_EXPECT_KASAN_REPORT(
-		test, "slab-out-of-bounds", KASAN_WRITE, 1,
-		KASAN_TEST_BUG(WRITE_ACCESS(ptr2[ALIGN(size2 + 1, KASAN_GRANULE_SIZE)], 'x')));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 1,
+			 WRITE_ACCESS(ptr2[KASAN_END(size2)], 'x'));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 1,
+			 WRITE_ACCESS(ptr2[ALIGN(size2 + 1, KASAN_GRANULE_SIZE)], 'x'));
 	kfree(ptr2);
 }
 
@@ -396,11 +377,10 @@ static void realloc_less(struct kunit *test, size_t size1, size_t size2)
 	HIDE_VAR(size1);
 	HIDE_VAR(size2);
 	WRITE_ACCESS(ptr2[size2 - 1], 'x');
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(ptr2[KASAN_END(size2)], 'x')));
-	KUNIT_EXPECT_KASAN_REPORT(
-		test, "slab-out-of-bounds", KASAN_WRITE, 1,
-		KASAN_TEST_BUG(WRITE_ACCESS(ptr2[ALIGN(size2 + 1, KASAN_GRANULE_SIZE)], 'x')));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 1,
+			 WRITE_ACCESS(ptr2[KASAN_END(size2)], 'x'));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 1,
+			 WRITE_ACCESS(ptr2[ALIGN(size2 + 1, KASAN_GRANULE_SIZE)], 'x'));
 	/* The bytes that the smaller size cut off. */
 	KUNIT_EXPECT_KASAN_FAIL(test, KASAN_TEST_BUG(WRITE_ACCESS(ptr2[size1 - 1], 'x')));
 	kfree(ptr2);
@@ -432,11 +412,9 @@ void krealloc_uaf(struct kunit *test)
 	char *ptr = alloc(test, 201);
 
 	kfree(ptr);
-	KUNIT_EXPECT_KASAN_REPORT(
-		test, "slab-use-after-free", KASAN_READ, 1,
-		KASAN_TEST_BUG(KUNIT_EXPECT_NULL(test, krealloc(ptr, 235, GFP_KERNEL))));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(*ptr)));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, 1,
+			 KUNIT_EXPECT_NULL(test, krealloc(ptr, 235, GFP_KERNEL)));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, 1, READ_ACCESS(*ptr));
 }
 
 /* The name of the case is Linux's. Today ksize() gives the size that may be used without unpoisoning. */
@@ -451,12 +429,11 @@ void ksize_unpoisons_memory(struct kunit *test)
 	HIDE_VAR(size);
 	WRITE_ACCESS(ptr[0], 'x');
 	WRITE_ACCESS(ptr[size - 1], 'x');
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(ptr[KASAN_END(size)])));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(ptr[size + 5])));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(ptr[real_size - 1])));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 1,
+			 READ_ACCESS(ptr[KASAN_END(size)]));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 1, READ_ACCESS(ptr[size + 5]));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 1,
+			 READ_ACCESS(ptr[real_size - 1]));
 	kfree(ptr);
 }
 
@@ -466,10 +443,7 @@ void ksize_uaf(struct kunit *test)
 	char *ptr = alloc(test, size);
 
 	kfree(ptr);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
-				  KASAN_TEST_BUG((void)ksize(ptr)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(ptr[0])));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(ptr[size - 1])));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, 1, (void)ksize(ptr));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, 1, READ_ACCESS(ptr[0]));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, 1, READ_ACCESS(ptr[size - 1]));
 }

@@ -16,12 +16,11 @@ void kasan_stack_oob(struct kunit *test)
 	HIDE_VAR(p);
 	HIDE_VAR(size);
 	WRITE_ACCESS(p[size - 1], 0);
-	KUNIT_EXPECT_KASAN_REPORT(test, "stack-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[KASAN_STACK_END(size)])));
-	KUNIT_EXPECT_KASAN_REPORT(
-		test, "stack-out-of-bounds", KASAN_WRITE, 1,
-		KASAN_TEST_BUG(WRITE_ACCESS(p[KASAN_STACK_END(size) + 7],
-					    KASAN_KEPT(p[KASAN_STACK_END(size) + 7]))));
+	KASAN_EXPECT_BUG(test, "stack-out-of-bounds", KASAN_READ, 1,
+			 READ_ACCESS(p[KASAN_STACK_END(size)]));
+	KASAN_EXPECT_BUG(test, "stack-out-of-bounds", KASAN_WRITE, 1,
+			 WRITE_ACCESS(p[KASAN_STACK_END(size) + 7],
+				      KASAN_KEPT(p[KASAN_STACK_END(size) + 7])));
 }
 
 void kasan_stack_oob_left(struct kunit *test)
@@ -31,8 +30,7 @@ void kasan_stack_oob_left(struct kunit *test)
 
 	kasan_needs_stack(test);
 	HIDE_VAR(p);
-	KUNIT_EXPECT_KASAN_REPORT(test, "stack-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[-1])));
+	KASAN_EXPECT_BUG(test, "stack-out-of-bounds", KASAN_READ, 1, READ_ACCESS(p[-1]));
 }
 
 void kasan_stack_oob_memset(struct kunit *test)
@@ -44,8 +42,7 @@ void kasan_stack_oob_memset(struct kunit *test)
 	kasan_needs_stack(test);
 	HIDE_VAR(p);
 	HIDE_VAR(size);
-	KUNIT_EXPECT_KASAN_REPORT(test, "stack-out-of-bounds", KASAN_WRITE, size,
-				  KASAN_TEST_BUG(memset(p, 0, size)));
+	KASAN_EXPECT_BUG(test, "stack-out-of-bounds", KASAN_WRITE, size, memset(p, 0, size));
 }
 
 static noinline void write_index(u32 *array, size_t index, u32 value)
@@ -64,8 +61,8 @@ void kasan_stack_oob_callee(struct kunit *test)
 	HIDE_VAR(end);
 	write_index(p, 5, 1);
 	/* The frame with the variable is the caller's. */
-	KUNIT_EXPECT_KASAN_REPORT(test, "stack-out-of-bounds", KASAN_WRITE, 4,
-				  KASAN_TEST_BUG(write_index(p, end, KASAN_KEPT(p[end]))));
+	KASAN_EXPECT_BUG(test, "stack-out-of-bounds", KASAN_WRITE, 4,
+			 write_index(p, end, KASAN_KEPT(p[end])));
 }
 
 void kasan_alloca_oob_left(struct kunit *test)
@@ -76,8 +73,7 @@ void kasan_alloca_oob_left(struct kunit *test)
 	kasan_needs_generic(test);
 	HIDE_VAR(array);
 	WRITE_ACCESS(array[0], 0);
-	KUNIT_EXPECT_KASAN_REPORT(test, "alloca-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(array[-1])));
+	KASAN_EXPECT_BUG(test, "alloca-out-of-bounds", KASAN_READ, 1, READ_ACCESS(array[-1]));
 }
 
 void kasan_alloca_oob_right(struct kunit *test)
@@ -88,10 +84,9 @@ void kasan_alloca_oob_right(struct kunit *test)
 	kasan_needs_generic(test);
 	HIDE_VAR(array);
 	WRITE_ACCESS(array[size - 1], 0);
-	KUNIT_EXPECT_KASAN_REPORT(test, "alloca-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(array[size])));
-	KUNIT_EXPECT_KASAN_REPORT(test, "alloca-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(array[ALIGN(size, 8)], 0)));
+	KASAN_EXPECT_BUG(test, "alloca-out-of-bounds", KASAN_READ, 1, READ_ACCESS(array[size]));
+	KASAN_EXPECT_BUG(test, "alloca-out-of-bounds", KASAN_WRITE, 1,
+			 WRITE_ACCESS(array[ALIGN(size, 8)], 0));
 }
 
 void kasan_use_after_scope(struct kunit *test)
@@ -113,8 +108,7 @@ void kasan_use_after_scope(struct kunit *test)
 		stale = p;
 	}
 	HIDE_VAR(stale);
-	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-scope", KASAN_READ, 4,
-				  KASAN_TEST_BUG((void)stale[2]));
+	KASAN_EXPECT_BUG(test, "use-after-scope", KASAN_READ, 4, (void)stale[2]);
 }
 
 void kasan_use_after_scope_large(struct kunit *test)
@@ -134,8 +128,7 @@ void kasan_use_after_scope_large(struct kunit *test)
 		stale = p;
 	}
 	HIDE_VAR(stale);
-	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_SCOPE, KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(stale[1999] = 1));
+	KASAN_EXPECT_BUG(test, KASAN_TYPE_SCOPE, KASAN_WRITE, 1, stale[1999] = 1);
 }
 
 /* --- Global variables ------------------------------------------------------------------------- */
@@ -151,10 +144,9 @@ void kasan_global_oob_right(struct kunit *test)
 	HIDE_VAR(p);
 	HIDE_VAR(size);
 	WRITE_ACCESS(p[size - 1], 0);
-	KUNIT_EXPECT_KASAN_REPORT(test, "global-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[size])));
-	KUNIT_EXPECT_KASAN_REPORT(test, "global-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(p[size + 7], 0)));
+	KASAN_EXPECT_BUG(test, "global-out-of-bounds", KASAN_READ, 1, READ_ACCESS(p[size]));
+	KASAN_EXPECT_BUG(test, "global-out-of-bounds", KASAN_WRITE, 1,
+			 WRITE_ACCESS(p[size + 7], 0));
 }
 
 /* The redzone on the left of a global is that of its neighbour, so there has to be one. */
@@ -174,8 +166,7 @@ void kasan_global_oob_left(struct kunit *test)
 	if (!p)
 		kunit_skip(test, "the linker put no two of three globals side by side");
 	HIDE_VAR(p);
-	KUNIT_EXPECT_KASAN_REPORT(test, "global-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[-3])));
+	KASAN_EXPECT_BUG(test, "global-out-of-bounds", KASAN_READ, 1, READ_ACCESS(p[-3]));
 }
 
 static const char const_array[11] = "0123456789";
@@ -189,8 +180,7 @@ void kasan_global_const_oob(struct kunit *test)
 	HIDE_VAR(p);
 	HIDE_VAR(size);
 	KUNIT_EXPECT_EQ(test, p[9], '9');
-	KUNIT_EXPECT_KASAN_REPORT(test, "global-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[size])));
+	KASAN_EXPECT_BUG(test, "global-out-of-bounds", KASAN_READ, 1, READ_ACCESS(p[size]));
 }
 
 void kasan_global_string_oob(struct kunit *test)
@@ -201,8 +191,7 @@ void kasan_global_string_oob(struct kunit *test)
 	kasan_needs_globals(test);
 	HIDE_VAR(text);
 	HIDE_VAR(size);
-	KUNIT_EXPECT_KASAN_REPORT(test, "global-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(text[size])));
+	KASAN_EXPECT_BUG(test, "global-out-of-bounds", KASAN_READ, 1, READ_ACCESS(text[size]));
 }
 
 void kasan_global_static_local_oob(struct kunit *test)
@@ -215,6 +204,5 @@ void kasan_global_static_local_oob(struct kunit *test)
 	HIDE_VAR(p);
 	HIDE_VAR(n);
 	WRITE_ACCESS(p[n - 1], 1);
-	KUNIT_EXPECT_KASAN_REPORT(test, "global-out-of-bounds", KASAN_READ, 8,
-				  KASAN_TEST_BUG(READ_ACCESS(p[n])));
+	KASAN_EXPECT_BUG(test, "global-out-of-bounds", KASAN_READ, 8, READ_ACCESS(p[n]));
 }

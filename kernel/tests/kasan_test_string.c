@@ -42,8 +42,8 @@ void kasan_memchr(struct kunit *test)
 	char *ptr = alloc(test, size);
 
 	HIDE_VAR(size);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG((void)memchr(ptr, '1', size + 1)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 1,
+			 (void)memchr(ptr, '1', size + 1));
 	kfree(ptr);
 }
 
@@ -61,14 +61,14 @@ void kasan_memcmp(struct kunit *test)
 
 	HIDE_VAR(size);
 	KUNIT_EXPECT_EQ(test, memcmp(ptr, zeros, size), 0);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, equal,
-				  KASAN_TEST_BUG((void)memcmp(ptr, zeros, size + 1)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, equal,
+			 (void)memcmp(ptr, zeros, size + 1));
 	/* The first bytes say the result, and C wants the others all the same. */
 	zeros[0] = 1;
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, different,
-				  KASAN_TEST_BUG((void)memcmp(ptr, zeros, size + 1)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, different,
-				  KASAN_TEST_BUG((void)memcmp(zeros, ptr, size + 1)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, different,
+			 (void)memcmp(ptr, zeros, size + 1));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, different,
+			 (void)memcmp(zeros, ptr, size + 1));
 	kfree(ptr);
 }
 
@@ -99,16 +99,12 @@ void kasan_string_copies(struct kunit *test)
 	char *to = alloc_beside(test, 16), *from = alloc(test, 32);
 
 	strcpy(from, "0123456789abcdef");
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(strcpy(to, from)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 1, strcpy(to, from));
 	memset(to, 0, 16);
 	strcpy(to, "01234567");
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(strcat(to, from + 8)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(strncpy(to, from, 17)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(snprintf(to, 32, "%s", from)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 1, strcat(to, from + 8));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 1, strncpy(to, from, 17));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 1, snprintf(to, 32, "%s", from));
 	kfree(to);
 	kfree(from);
 }
@@ -125,7 +121,7 @@ static unsigned long *alloc_bits(struct kunit *test)
 }
 
 #define EXPECT_BITOP(test, access, expression) \
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", access, 8, KASAN_TEST_BUG(expression))
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", access, 8, expression)
 
 void kasan_bitops_modify(struct kunit *test)
 {
@@ -162,20 +158,14 @@ void kasan_atomics(struct kunit *test)
 
 	HIDE_VAR(wide);
 	HIDE_VAR(narrow);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_ANY, 8,
-				  KASAN_TEST_BUG((void)atomic64_read(wide)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 8,
-				  KASAN_TEST_BUG(atomic64_set(wide, 1)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 8,
-				  KASAN_TEST_BUG(atomic64_add(1, wide)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 8,
-				  KASAN_TEST_BUG((void)atomic64_xchg(wide, 1)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_ANY, 4,
-				  KASAN_TEST_BUG((void)atomic_read(narrow)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 4,
-				  KASAN_TEST_BUG(atomic_inc(narrow)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 4,
-				  KASAN_TEST_BUG((void)atomic_cmpxchg(narrow, 0, 1)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_ANY, 8, (void)atomic64_read(wide));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 8, atomic64_set(wide, 1));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 8, atomic64_add(1, wide));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 8, (void)atomic64_xchg(wide, 1));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_ANY, 4, (void)atomic_read(narrow));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 4, atomic_inc(narrow));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 4,
+			 (void)atomic_cmpxchg(narrow, 0, 1));
 	kfree(object);
 }
 
@@ -192,12 +182,12 @@ void kasan_explicit_checks(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, kasan_check_byte(ptr + 19));
 	KUNIT_EXPECT_TRUE(test, kasan_byte_accessible(ptr + 19));
 	KUNIT_EXPECT_FALSE(test, kasan_byte_accessible(ptr + end));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, end + 1,
-				  KASAN_TEST_BUG((void)kasan_check_read(ptr, end + 1)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 4,
-				  KASAN_TEST_BUG((void)kasan_check_write(ptr + end - 3, 4)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG((void)kasan_check_byte(ptr + end)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, end + 1,
+			 (void)kasan_check_read(ptr, end + 1));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 4,
+			 (void)kasan_check_write(ptr + end - 3, 4));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 1,
+			 (void)kasan_check_byte(ptr + end));
 	kfree(ptr);
 }
 

@@ -40,35 +40,33 @@ void copy_user_oob(struct kunit *test)
 	memset(kernel, 0x33, size);
 	KUNIT_EXPECT_EQ(test, copy_to_user(user, kernel, size), 0UL);
 	KUNIT_EXPECT_EQ(test, copy_from_user(kernel, user, size), 0UL);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, size + 1,
-				  KASAN_TEST_BUG(left = copy_from_user(kernel, user, size + 1)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, size + 1,
+			 left = copy_from_user(kernel, user, size + 1));
 	/* Nothing moved. */
 	KUNIT_EXPECT_EQ(test, left, size + 1);
 	left = 0;
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, size + 1,
-				  KASAN_TEST_BUG(left = copy_to_user(user, kernel, size + 1)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, size + 1,
+			 left = copy_to_user(user, kernel, size + 1));
 	KUNIT_EXPECT_EQ(test, left, size + 1);
-	KUNIT_EXPECT_KASAN_REPORT(
-		test, "slab-out-of-bounds", KASAN_WRITE, size + 1,
-		KASAN_TEST_BUG(length = strncpy_from_user(kernel, user, (long)size + 1)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, size + 1,
+			 length = strncpy_from_user(kernel, user, (long)size + 1));
 	KUNIT_EXPECT_EQ(test, length, (long)-EFAULT);
 	left = 0;
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, size + 1,
-				  KASAN_TEST_BUG(left = __copy_from_user(kernel, user, size + 1)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, size + 1,
+			 left = __copy_from_user(kernel, user, size + 1));
 	KUNIT_EXPECT_EQ(test, left, size + 1);
 	left = 0;
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, size + 1,
-				  KASAN_TEST_BUG(left = __copy_to_user(user, kernel, size + 1)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, size + 1,
+			 left = __copy_to_user(user, kernel, size + 1));
 	KUNIT_EXPECT_EQ(test, left, size + 1);
 	/* A range that starts inside and ends far outside, and one that starts outside. */
-	KUNIT_EXPECT_KASAN_REPORT(
-		test, "slab-out-of-bounds", KASAN_WRITE, 200,
-		KASAN_TEST_BUG(left = copy_from_user(kernel + size - 4, user, 200)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 3,
-				  KASAN_TEST_BUG(left = copy_to_user(user, kernel - 3, 3)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 200,
+			 left = copy_from_user(kernel + size - 4, user, 200));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 3,
+			 left = copy_to_user(user, kernel - 3, 3));
 	/* The kernel's bug is reported whether or not the user's pointer is good. */
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, size + 1,
-				  KASAN_TEST_BUG(left = copy_from_user(kernel, NULL, size + 1)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, size + 1,
+			 left = copy_from_user(kernel, NULL, size + 1));
 }
 
 /* The report names the function that copies, not the copy. */
@@ -86,8 +84,8 @@ void copy_user_caller(struct kunit *test)
 
 	KUNIT_ASSERT_NOT_NULL(test, kernel);
 	HIDE_VAR(size);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, size,
-				  KASAN_TEST_BUG(driver_reads_too_much(kernel, user, size)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, size,
+			 driver_reads_too_much(kernel, user, size));
 	start = (unsigned long)driver_reads_too_much;
 	KUNIT_EXPECT_LT(test, kasan_expect_last()->ip - start, 0x200UL);
 }
@@ -102,10 +100,10 @@ void copy_user_negative_size(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, kernel);
 	HIDE_VAR(kernel);
 	HIDE_VAR(size);
-	KUNIT_EXPECT_KASAN_REPORT(test, "out-of-bounds", KASAN_WRITE, (size_t)size,
-				  KASAN_TEST_BUG(left = copy_from_user(kernel, user, size)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "out-of-bounds", KASAN_READ, (size_t)size,
-				  KASAN_TEST_BUG(left = copy_to_user(user, kernel, size)));
+	KASAN_EXPECT_BUG(test, "out-of-bounds", KASAN_WRITE, (size_t)size,
+			 left = copy_from_user(kernel, user, size));
+	KASAN_EXPECT_BUG(test, "out-of-bounds", KASAN_READ, (size_t)size,
+			 left = copy_to_user(user, kernel, size));
 	KUNIT_EXPECT_EQ(test, strncpy_from_user(kernel, user, size), 0L);
 	(void)left;
 }
@@ -122,27 +120,24 @@ void copy_user_other_memory(struct kunit *test)
 	HIDE_VAR(global);
 	HIDE_VAR(stack);
 	if (KASAN_TEST_GLOBALS)
-		KUNIT_EXPECT_KASAN_REPORT(
-			test, "global-out-of-bounds", KASAN_WRITE, 14,
-			KASAN_TEST_BUG(
-				left = copy_from_user(global, user, sizeof(global_bytes) + 1)));
+		KASAN_EXPECT_BUG(test, "global-out-of-bounds", KASAN_WRITE, 14,
+				 left = copy_from_user(global, user, sizeof(global_bytes) + 1));
 	if (KASAN_TEST_STACK) {
 		/* The copy is made after the report, and tags leave no room behind a variable. */
 		u8 *behind = (u8 *)kasan_reset_tag(stack) + KASAN_STACK_END(sizeof(local));
 		const u8 kept = KASAN_TEST_HW ? *behind : 0;
 
-		KUNIT_EXPECT_KASAN_REPORT(
+		KASAN_EXPECT_BUG(
 			test, "stack-out-of-bounds", KASAN_WRITE,
 			KASAN_STACK_END(sizeof(local)) + 1,
-			KASAN_TEST_BUG(left = copy_from_user(stack, user,
-							     KASAN_STACK_END(sizeof(local)) + 1)));
+			left = copy_from_user(stack, user, KASAN_STACK_END(sizeof(local)) + 1));
 		if (KASAN_TEST_HW)
 			*behind = kept;
 	}
 	kfree(kernel);
 	HIDE_VAR(kernel);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 10,
-				  KASAN_TEST_BUG(left = copy_to_user(user, kernel, 10)));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, 10,
+			 left = copy_to_user(user, kernel, 10));
 	(void)left;
 }
 
@@ -157,10 +152,10 @@ void get_user_oob(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, kernel);
 	HIDE_VAR(kernel);
 	HIDE_VAR(past);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 8,
-				  KASAN_TEST_BUG((void)get_user(kernel[past], user)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 8,
-				  KASAN_TEST_BUG((void)put_user(kernel[past], user)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 8,
+			 (void)get_user(kernel[past], user));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 8,
+			 (void)put_user(kernel[past], user));
 }
 
 /* --- Without a copy --------------------------------------------------------------------------------- */

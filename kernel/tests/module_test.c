@@ -476,9 +476,8 @@ static void bugs(struct kunit *test)
 		kunit_skip(test, "KASAN is off (kasan=off)");
 	KUNIT_ASSERT_EQ(test, load_sample(0, &m), 0);
 	if (KASAN_TEST_GLOBALS)
-		KUNIT_EXPECT_KASAN_REPORT(
-			test, "global-out-of-bounds", KASAN_READ, 1,
-			KASAN_TEST_BUG(FN(m, sample_read_array)(SAMPLE_ARRAY_SIZE)));
+		KASAN_EXPECT_BUG(test, "global-out-of-bounds", KASAN_READ, 1,
+				 FN(m, sample_read_array)(SAMPLE_ARRAY_SIZE));
 	if (KASAN_TEST_GLOBALS && kasan_expect_last()->bug_type) {
 		sprint_backtrace(text, kasan_expect_last()->ip);
 		KUNIT_EXPECT_EQ(test, str_has_prefix(text, "sample_read_array+0x"), 20);
@@ -486,8 +485,8 @@ static void bugs(struct kunit *test)
 	}
 	object = FN(m, sample_alloc)(13);
 	KUNIT_ASSERT_NOT_NULL(test, object);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(FN(m, sample_read)(object, KASAN_END(13))));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 1,
+			 FN(m, sample_read)(object, KASAN_END(13)));
 	kfree(object);
 	KUNIT_EXPECT_EQ(test, unload_module("module_sample"), 0);
 }
@@ -507,13 +506,12 @@ static void bugs_after_unloading(struct kunit *test)
 	HIDE_VAR(data);
 	KUNIT_ASSERT_NOT_NULL(test, object);
 	KUNIT_EXPECT_EQ(test, unload_module("module_sample"), 0);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(object[KASAN_END(30)])));
-	KUNIT_EXPECT_KASAN_REPORT(test, KASAN_TYPE_UNMAPPED, KASAN_READ, 4,
-				  KASAN_TEST_BUG(kasan_check_read(data, 4)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 1,
+			 READ_ACCESS(object[KASAN_END(30)]));
+	KASAN_EXPECT_BUG(test, KASAN_TYPE_UNMAPPED, KASAN_READ, 4, kasan_check_read(data, 4));
 	module_purge();
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(object[KASAN_END(31)])));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 1,
+			 READ_ACCESS(object[KASAN_END(31)]));
 	kfree(object);
 }
 #endif

@@ -100,13 +100,13 @@ static void poisoned(struct kunit *test)
 		kfree(p);
 		kunit_skip(test, "KASAN is off (kasan=off)");
 	}
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, ROOM,
-				  KASAN_TEST_BUG(error = copy_to_kernel_nofault(bytes, p, ROOM)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, ROOM,
+			 error = copy_to_kernel_nofault(bytes, p, ROOM));
 	KUNIT_EXPECT_EQ(test, error, (long)-EFAULT);
 	memset(bytes, 2, ROOM);
 	error = 0;
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, ROOM,
-				  KASAN_TEST_BUG(error = copy_to_kernel_nofault(p, bytes, ROOM)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, ROOM,
+			 error = copy_to_kernel_nofault(p, bytes, ROOM));
 	KUNIT_EXPECT_EQ(test, error, (long)-EFAULT);
 	/* Nothing moved. */
 	KUNIT_EXPECT_NULL(test, memchr_inv(p, 1, size));

@@ -72,8 +72,8 @@ static void immediate_reuse(struct kunit *test)
 	memset(mine, 0x55, PAGE_SIZE);
 	if (page_quarantine_max) {
 		KUNIT_EXPECT_PTR_NE(test, stale, mine);
-		KUNIT_EXPECT_KASAN_REPORT(test, "use-after-free", KASAN_WRITE, 1,
-					  KASAN_TEST_BUG(WRITE_ACCESS(kept[100], 1)));
+		KASAN_EXPECT_BUG(test, "use-after-free", KASAN_WRITE, 1,
+				 WRITE_ACCESS(kept[100], 1));
 		KUNIT_EXPECT_EQ(test, mine[100], 0x55);
 	} else {
 		/* Missed: no report, and the new owner's byte is gone. */
@@ -107,11 +107,9 @@ static void all_sizes_wait(struct kunit *test)
 			KUNIT_EXPECT_PTR_NE(test, other, page);
 			free_pages_exact(other, sizes[i]);
 		}
-		KUNIT_EXPECT_KASAN_REPORT(test, "use-after-free", KASAN_READ, 1,
-					  KASAN_TEST_BUG(READ_ACCESS(p[0])));
-		KUNIT_EXPECT_KASAN_REPORT(
-			test, "use-after-free", KASAN_WRITE, 1,
-			KASAN_TEST_BUG(WRITE_ACCESS(p[sizes[i] * PAGE_SIZE - 1], 0)));
+		KASAN_EXPECT_BUG(test, "use-after-free", KASAN_READ, 1, READ_ACCESS(p[0]));
+		KASAN_EXPECT_BUG(test, "use-after-free", KASAN_WRITE, 1,
+				 WRITE_ACCESS(p[sizes[i] * PAGE_SIZE - 1], 0));
 	}
 }
 

@@ -118,36 +118,29 @@ static void heap_bugs(struct kunit *test)
 	p = malloc(none);
 	/* Another slot lies behind the only granule. */
 	if (KASAN_TEST_BYTES)
-		KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-					  KASAN_TEST_BUG(WRITE_ACCESS(p[0], 1)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[KASAN_END(1)])));
+		KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 1, WRITE_ACCESS(p[0], 1));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 1, READ_ACCESS(p[KASAN_END(1)]));
 	free(p);
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(free(p)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(q = realloc(p, 5)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, free(p));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, q = realloc(p, 5));
 	p = malloc(100);
 	q = realloc(p, 40);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-use-after-free", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[0])));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 1,
-				  KASAN_TEST_BUG(WRITE_ACCESS(q[KASAN_END(40)], 1)));
+	KASAN_EXPECT_BUG(test, "slab-use-after-free", KASAN_READ, 1, READ_ACCESS(p[0]));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 1,
+			 WRITE_ACCESS(q[KASAN_END(40)], 1));
 	free(q);
 	p = aligned_alloc(64, 100);
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[KASAN_END(100)])));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 1, READ_ACCESS(p[KASAN_END(100)]));
 	free(p);
 	p = aligned_alloc(1UL << 20, 100);
-	KUNIT_EXPECT_KASAN_REPORT(test, "vmalloc-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[KASAN_END(100)])));
+	KASAN_EXPECT_BUG(test, "vmalloc-out-of-bounds", KASAN_READ, 1,
+			 READ_ACCESS(p[KASAN_END(100)]));
 	free(p);
 	p = aligned_alloc(1UL << 20, none);
-	KUNIT_EXPECT_KASAN_REPORT(test, EMPTY_AREA, KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[0])));
+	KASAN_EXPECT_BUG(test, EMPTY_AREA, KASAN_READ, 1, READ_ACCESS(p[0]));
 	free(p);
 	p = malloc(6UL << 20);
-	KUNIT_EXPECT_KASAN_REPORT(test, "invalid-free", KASAN_FREE, 0,
-				  KASAN_TEST_BUG(free(p + 16)));
+	KASAN_EXPECT_BUG(test, "invalid-free", KASAN_FREE, 0, free(p + 16));
 	free(p);
 }
 #endif

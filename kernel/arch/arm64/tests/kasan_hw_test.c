@@ -489,7 +489,7 @@ static void filter_knows(struct kunit *test)
 	});
 	KUNIT_EXPECT_TRUE(test, filter_saw_late);
 	/* A bad free is reported in full in every mode. */
-	KUNIT_EXPECT_KASAN_REPORT(test, "double-free", KASAN_FREE, 0, KASAN_TEST_BUG(kfree(freed)));
+	KASAN_EXPECT_BUG(test, "double-free", KASAN_FREE, 0, kfree(freed));
 	KUNIT_EXPECT_FALSE(test, filter_saw_late);
 	kasan_report_filter(saved);
 }
@@ -599,10 +599,8 @@ static void memory_function_at_null(struct kunit *test)
 	HIDE_VAR(to);
 	HIDE_VAR(from);
 	HIDE_VAR(n);
-	KUNIT_EXPECT_KASAN_REPORT(test, "null-ptr-deref", KASAN_READ, 24,
-				  KASAN_TEST_BUG(memcpy(to, from, n)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "null-ptr-deref", KASAN_WRITE, 24,
-				  KASAN_TEST_BUG(memset(from, 0, n)));
+	KASAN_EXPECT_BUG(test, "null-ptr-deref", KASAN_READ, 24, memcpy(to, from, n));
+	KASAN_EXPECT_BUG(test, "null-ptr-deref", KASAN_WRITE, 24, memset(from, 0, n));
 	KUNIT_EXPECT_EQ(test, local[0], 1);
 }
 
@@ -618,15 +616,13 @@ static void explicit_checks_of_writes_only(struct kunit *test)
 	kasan_option("kasan.write_only", "on");
 	KUNIT_EXPECT_TRUE(test, kasan_write_only_enabled());
 	KUNIT_EXPECT_TRUE(test, kasan_check_read(ptr + 64, 8));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_WRITE, 8,
-				  KASAN_TEST_BUG(kasan_check_write(ptr + 64, 8)));
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(kasan_check_byte(ptr + 64)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_WRITE, 8,
+			 kasan_check_write(ptr + 64, 8));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 1, kasan_check_byte(ptr + 64));
 	KUNIT_EXPECT_KASAN_FAIL(test, KASAN_TEST_BUG(kasan_check_read(ptr, (size_t)-8)));
 	kasan_no_write_only();
 	KUNIT_EXPECT_FALSE(test, kasan_write_only_enabled());
-	KUNIT_EXPECT_KASAN_REPORT(test, "slab-out-of-bounds", KASAN_READ, 8,
-				  KASAN_TEST_BUG(kasan_check_read(ptr + 64, 8)));
+	KASAN_EXPECT_BUG(test, "slab-out-of-bounds", KASAN_READ, 8, kasan_check_read(ptr + 64, 8));
 	kasan_option("kasan.write_only", saved ? "on" : "off");
 	kfree(ptr);
 }

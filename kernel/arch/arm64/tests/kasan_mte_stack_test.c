@@ -108,8 +108,8 @@ static void neighbours(struct kunit *test)
 				READ_ACCESS(p[0]);
 				continue;
 			}
-			KUNIT_EXPECT_KASAN_REPORT(test, "stack-out-of-bounds", KASAN_READ, 1,
-						  KASAN_TEST_BUG(READ_ACCESS(p[0])));
+			KASAN_EXPECT_BUG(test, "stack-out-of-bounds", KASAN_READ, 1,
+					 READ_ACCESS(p[0]));
 		}
 	}
 }
@@ -130,8 +130,7 @@ static void use_after_scope(struct kunit *test)
 		stale = p;
 	}
 	HIDE_VAR(stale);
-	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-scope", KASAN_READ, 1,
-				  KASAN_TEST_BUG((void)stale[128]));
+	KASAN_EXPECT_BUG(test, "use-after-scope", KASAN_READ, 1, (void)stale[128]);
 	KASAN_EXPECT_ADDR(test, &stale[128]);
 }
 
@@ -153,8 +152,7 @@ static void use_after_return(struct kunit *test)
 	HIDE_VAR(stale);
 	KUNIT_EXPECT_NE(test, kasan_get_tag((const void *)stale), KASAN_TAG_KERNEL);
 	KUNIT_EXPECT_EQ(test, memory_tag(stale), KASAN_TAG_KERNEL);
-	KUNIT_EXPECT_KASAN_REPORT(test, "use-after-scope", KASAN_READ, 1,
-				  KASAN_TEST_BUG((void)stale[128]));
+	KASAN_EXPECT_BUG(test, "use-after-scope", KASAN_READ, 1, (void)stale[128]);
 	KASAN_EXPECT_ADDR(test, &stale[128]);
 }
 
@@ -170,8 +168,7 @@ static noinline u8 big_frame(struct kunit *test)
 		WRITE_ACCESS(p[i], (char)i);
 	for (size_t i = 0; i < sizeof(big); i += GRANULE)
 		KUNIT_EXPECT_EQ(test, memory_tag(p + i), tag);
-	KUNIT_EXPECT_KASAN_REPORT(test, "stack-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[sizeof(big)])));
+	KASAN_EXPECT_BUG(test, "stack-out-of-bounds", KASAN_READ, 1, READ_ACCESS(p[sizeof(big)]));
 	return tag;
 }
 
@@ -191,8 +188,7 @@ static noinline size_t recurse(struct kunit *test, size_t depth)
 	if (depth)
 		sum = recurse(test, depth - 1);
 	else
-		KUNIT_EXPECT_KASAN_REPORT(test, "stack-out-of-bounds", KASAN_READ, 1,
-					  KASAN_TEST_BUG(READ_ACCESS(p[32])));
+		KASAN_EXPECT_BUG(test, "stack-out-of-bounds", KASAN_READ, 1, READ_ACCESS(p[32]));
 	/* The calls have not touched it. */
 	for (size_t i = 0; i < sizeof(local); i++)
 		sum += p[i] == (char)depth;
@@ -220,11 +216,9 @@ static noinline void variable_length(struct kunit *test, size_t size)
 	memset(p, 2, sizeof(fixed));
 	KUNIT_EXPECT_EQ(test, q[size - 1], 1);
 	distance = (char *)kasan_reset_tag(q) - (char *)kasan_reset_tag(p);
-	KUNIT_EXPECT_KASAN_REPORT(test, "stack-out-of-bounds", KASAN_READ, 1,
-				  KASAN_TEST_BUG(READ_ACCESS(p[distance])));
+	KASAN_EXPECT_BUG(test, "stack-out-of-bounds", KASAN_READ, 1, READ_ACCESS(p[distance]));
 	if (kasan_get_tag(q) != KASAN_TAG_KERNEL)
-		KUNIT_EXPECT_KASAN_REPORT(test, "stack-out-of-bounds", KASAN_READ, 1,
-					  KASAN_TEST_BUG(READ_ACCESS(q[-1])));
+		KASAN_EXPECT_BUG(test, "stack-out-of-bounds", KASAN_READ, 1, READ_ACCESS(q[-1]));
 }
 
 static void variable_lengths(struct kunit *test)
@@ -246,10 +240,8 @@ static void checks_go_on(struct kunit *test)
 	HIDE_VAR(p);
 	WRITE_ACCESS(p[0], 1);
 	for (int i = 0; i < 3; i++) {
-		KUNIT_EXPECT_KASAN_REPORT(test, "stack-out-of-bounds", KASAN_READ, 1,
-					  KASAN_TEST_BUG(READ_ACCESS(p[16])));
-		KUNIT_EXPECT_KASAN_REPORT(test, "stack-out-of-bounds", KASAN_READ, 1,
-					  KASAN_TEST_BUG(READ_ACCESS(p[-1])));
+		KASAN_EXPECT_BUG(test, "stack-out-of-bounds", KASAN_READ, 1, READ_ACCESS(p[16]));
+		KASAN_EXPECT_BUG(test, "stack-out-of-bounds", KASAN_READ, 1, READ_ACCESS(p[-1]));
 	}
 	READ_ACCESS(p[15]);
 }

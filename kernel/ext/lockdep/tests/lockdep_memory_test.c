@@ -120,8 +120,7 @@ static void ask_all(struct kunit *test, struct lockdep_map *map, const char *typ
 		raw_spin_lock(&outer);
 		held = lockdep_held_count();
 		LOCKDEP_EXPECT_NONE(
-			test, KUNIT_EXPECT_KASAN_REPORT(test, type, KASAN_READ, 1,
-							KASAN_TEST_BUG(questions[i].ask(map))));
+			test, KASAN_EXPECT_BUG(test, type, KASAN_READ, 1, questions[i].ask(map)));
 		KUNIT_EXPECT_EQ_MSG(test, lockdep_held_count(), held, "%s", questions[i].name);
 		raw_spin_unlock(&outer);
 	}
