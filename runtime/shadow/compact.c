@@ -111,20 +111,21 @@ uintptr_t kasan_closed_below(uintptr_t granule, uintptr_t limit)
 {
 	const struct kasan_window *window = kasan_window_of(granule);
 	const uintptr_t four = 4 * KASAN_GRANULE_SIZE;
-	enum kasan_code code;
+	uint8_t codes;
 
 	if (window && limit < window->start)
 		limit = window->start;
 	while (window && granule >= limit) {
 		/* A window starts at a byte of its shadow. */
-		if (!*kasan_codes_of(window, granule)) {
+		codes = *kasan_codes_of(window, granule);
+		if (!codes) {
 			granule &= ~(four - 1);
 			if (granule < limit + KASAN_GRANULE_SIZE)
 				return 0;
 			granule -= KASAN_GRANULE_SIZE;
 			continue;
 		}
-		if (kasan_code_at(granule, &code) && code != KASAN_CODE_OPEN)
+		if (kasan_code_in(codes, granule) != KASAN_CODE_OPEN)
 			return granule;
 		if (granule < limit + KASAN_GRANULE_SIZE)
 			return 0;
@@ -138,13 +139,16 @@ static bool find_in_window(const struct kasan_window *window, uintptr_t first, u
 			   uintptr_t *bad)
 {
 	uintptr_t granule = first & ~(uintptr_t)KASAN_GRANULE_MASK, at;
-	enum kasan_code code = KASAN_CODE_OPEN;
+	enum kasan_code code;
+	uint8_t codes;
 
 	for (;; granule += KASAN_GRANULE_SIZE) {
+		codes = *kasan_codes_of(window, granule);
+		code = kasan_code_in(codes, granule);
 		/* Skip four granules at a time in large ranges. */
-		if (!*kasan_codes_of(window, granule))
+		if (!codes)
 			granule |= 3 * KASAN_GRANULE_SIZE;
-		else if (kasan_code_at(granule, &code) && code != KASAN_CODE_OPEN) {
+		else if (code != KASAN_CODE_OPEN) {
 			at = granule;
 			if (code == KASAN_CODE_REDZONE)
 				at += kasan_last_bytes(granule);

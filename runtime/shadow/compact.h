@@ -31,6 +31,12 @@ static inline unsigned int kasan_code_shift(uintptr_t addr)
 	return (addr >> KASAN_SHADOW_SCALE_SHIFT & 3) * 2;
 }
 
+/** kasan_code_in() - Return: the code of @addr's granule, in @codes, the byte of shadow that it shares. */
+static inline enum kasan_code kasan_code_in(uint8_t codes, uintptr_t addr)
+{
+	return codes >> kasan_code_shift(addr) & 3;
+}
+
 /** kasan_code_at() - @code: filled with the code of @addr's granule. Return: false if there is none. */
 static inline bool kasan_code_at(uintptr_t addr, enum kasan_code *code)
 {
@@ -38,9 +44,8 @@ static inline bool kasan_code_at(uintptr_t addr, enum kasan_code *code)
 
 	if (!window)
 		return false;
-	*code = __atomic_load_n(kasan_codes_of(window, addr), __ATOMIC_RELAXED) >>
-			kasan_code_shift(addr) &
-		3;
+	*code = kasan_code_in(__atomic_load_n(kasan_codes_of(window, addr), __ATOMIC_RELAXED),
+			      addr);
 	return true;
 }
 
