@@ -35,6 +35,7 @@ def _module(tree, output, arch, jobs):
     folder = output / "bench"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(FOLDER, folder, copy_function=shutil.copyfile)
+    build.make(tree, output, arch, jobs, "modules_prepare")
     build.make(tree, output, arch, jobs, f"M={folder}", "KBUILD_MODPOST_WARN=1", "modules")
     return folder / "measure.ko"
 

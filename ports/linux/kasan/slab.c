@@ -70,13 +70,20 @@ void *__must_check __kasan_kmalloc(struct kmem_cache *cache, const void *object,
 	return redzone_slab_resize(kasan, (void *)object, size);
 }
 
-/* Return: the slot of the slab that @object points into. */
-static void *base_of(struct kmem_cache *cache, void *object)
+/* May its user touch the first byte of @object, which is aligned as objects are? */
+static bool is_accessible(const void *object)
 {
-	return nearest_obj(cache, virt_to_slab(object), kasan_reset_tag(object));
+#ifdef CONFIG_KASAN_GENERIC
+	return READ_ONCE(*(const s8 *)kasan_mem_to_shadow(object)) >= 0;
+#else
+	return redzone_byte_accessible(object);
+#endif
 }
 
-/* Only what is wrong ends here; all else is left to __kasan_slab_free(). */
+/*
+ * Only what is wrong ends here; all else is left to __kasan_slab_free(), which SLUB calls next. So that need not look again
+ * whether @object is the start of a slot.
+ */
 bool __kasan_slab_pre_free(struct kmem_cache *cache, void *object, unsigned long ip)
 {
 	struct redzone_cache *kasan = kasan_cache(cache);
@@ -84,8 +91,8 @@ bool __kasan_slab_pre_free(struct kmem_cache *cache, void *object, unsigned long
 
 	if (unlikely(!kasan || is_kfence_address(object)))
 		return false;
-	base = base_of(cache, object);
-	if (likely(redzone_byte_accessible(object) && kasan_reset_tag(object) == base))
+	base = nearest_obj(cache, virt_to_slab(object), kasan_reset_tag(object));
+	if (likely(kasan_reset_tag(object) == base && is_accessible(object)))
 		return false;
 	return redzone_slab_free(kasan, object, base, ip) != KASAN_FREE_NOW;
 }
@@ -100,7 +107,7 @@ bool __kasan_slab_free(struct kmem_cache *cache, void *object, bool init, bool s
 	/* Without metadata nothing can be noted of an object that its readers may still look at. */
 	if (!IS_ENABLED(CONFIG_KASAN_GENERIC) && still_accessible)
 		return false;
-	verdict = redzone_slab_free(kasan, object, base_of(cache, object), 0);
+	verdict = redzone_slab_free(kasan, object, kasan_reset_tag(object), 0);
 	/* The grace period of such a cache is over, and nobody reads the object any more. */
 	if (verdict == KASAN_FREE_NOW && !still_accessible &&
 	    (kasan->flags & KASAN_CACHE_NO_QUARANTINE))
