@@ -498,3 +498,11 @@ def test_size_below_zero():
     assert " -2 bytes " in said
     assert "18446744073709551614" not in said
     assert "subtraction" in said
+
+
+@pytest.mark.parametrize("folder", ["", "sw_tags", "hw_tags"])
+def test_place_in_an_area(folder):
+    """The place of an access in an area of vmalloc() does not depend on the pointer's tag."""
+    found = reports(decode((GOLDEN / folder / "vmalloc-out-of-bounds.log").read_bytes()))[0]
+    assert (found.object.kind, found.object.side) == ("vmalloc", "inside")
+    assert found.object.distance < found.object.size

@@ -46,6 +46,7 @@ _WORDS = {"Read": "read", "Write": "write", "Free": "free", "Access": "access"}
 # The characters that all headlines but one begin with; most lines begin with others.
 _FIRST = frozenset("BUEWUkgIOKr=")
 _INSIDE = ("runtime error: ", "UBSan: ", " [#")
+_UNTAGGED = (1 << 56) - 1
 # Its objects are pages.
 _LARGE = "kmalloc-large"
 # What the groups of a shape that is about the object say, by their names.
@@ -230,8 +231,10 @@ class Builder:
         elif found.kind == "heap":
             found.state = found.state or "allocated"
         known = not found.side and None not in (found.start, found.size, address)
-        if known and found.kind in ("slab", "vmalloc") and not (address ^ found.start) >> 56:
-            offset = address - found.start
+        if known and found.kind in ("slab", "vmalloc"):
+            # The pointer may have a tag that the start does not have.
+            low = _UNTAGGED if self.report.access.pointer_tag is not None else -1
+            offset = (address & low) - (found.start & low)
             if offset < 0:
                 found.side, found.distance = "left", -offset
             elif offset < found.size:
