@@ -9,38 +9,23 @@ from redzone.testing.mutation import picker
 
 REPORT, WRONG, HANG, OK = "report", "wrong result", "hang", "nothing"
 
-# Both have words of their own for the same thing: {word: the common one}.
-_KINDS = {
-    "heap-buffer-overflow": "heap bounds",
-    "slab-out-of-bounds": "heap bounds",
-    "vmalloc-out-of-bounds": "heap bounds",
-    "heap-use-after-free": "use after free",
-    "slab-use-after-free": "use after free",
-    "use-after-free": "use after free",
-    "double-free": "double free",
-    "invalid-free": "invalid free",
-    "bad-free": "invalid free",
-    "stack-buffer-overflow": "stack bounds",
-    "stack-buffer-underflow": "stack bounds",
-    "stack-out-of-bounds": "stack bounds",
-    "dynamic-stack-buffer-overflow": "alloca bounds",
-    "alloca-out-of-bounds": "alloca bounds",
-    "global-buffer-overflow": "global bounds",
-    "global-out-of-bounds": "global bounds",
-    "stack-use-after-scope": "use after scope",
-    "use-after-scope": "use after scope",
-    "stack-use-after-return": "use after return",
-    "negative-size-param": "negative size",
-    "out-of-bounds": "negative size",
-    "use-after-poison": "use after poison",
-    "SEGV": "fault",
-    "BUS": "fault",
-    "null-ptr-deref": "fault",
-    "wild-memory-access": "fault",
-    "user-memory-access": "fault",
-    "crash": "fault",
-    "stack-overflow": "stack overflow",
+# Both have words of their own for the same thing: {the common word: theirs}.
+_WORDS = {
+    "heap bounds": ("heap-buffer-overflow", "slab-out-of-bounds", "vmalloc-out-of-bounds"),
+    "use after free": ("heap-use-after-free", "slab-use-after-free", "use-after-free"),
+    "double free": ("double-free",),
+    "invalid free": ("invalid-free", "bad-free"),
+    "stack bounds": ("stack-buffer-overflow", "stack-buffer-underflow", "stack-out-of-bounds"),
+    "alloca bounds": ("dynamic-stack-buffer-overflow", "alloca-out-of-bounds"),
+    "global bounds": ("global-buffer-overflow", "global-out-of-bounds"),
+    "use after scope": ("stack-use-after-scope", "use-after-scope"),
+    "use after return": ("stack-use-after-return",),
+    "negative size": ("negative-size-param", "out-of-bounds"),
+    "use after poison": ("use-after-poison",),
+    "fault": ("SEGV", "BUS", "null-ptr-deref", "wild-memory-access", "user-memory-access", "crash"),
+    "stack overflow": ("stack-overflow",),
 }
+_KINDS = {word: common for common, words in _WORDS.items() for word in words}
 # The folder of a mutant's files, and that of the library.
 _TREE = re.compile(r"/\S*/(?:trees/\d+|libraries/[^/]+/[^/]+)/")
 _ERROR = re.compile(r"^==\d+==ERROR: AddressSanitizer: (.*)$", re.MULTILINE)
