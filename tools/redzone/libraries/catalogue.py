@@ -8,28 +8,17 @@ from redzone.core import crates
 from redzone.libraries.recipe import OWN, Library, Program
 from redzone.libraries.registries import Crate, Debian, PyPI
 
+
+def _c(place, names):
+    """Return the C files whose names begin with @place and go on with one of the words @names."""
+    return tuple(f"{place}{name}.c" for name in names.split())
+
+
 _CJSON_TESTS = (
-    "cjson_add",
-    "compare_tests",
-    "json_patch_tests",
-    "minify_tests",
-    "misc_tests",
-    "misc_utils_tests",
-    "old_utils_tests",
-    "parse_array",
-    "parse_examples",
-    "parse_hex4",
-    "parse_number",
-    "parse_object",
-    "parse_string",
-    "parse_value",
-    "parse_with_opts",
-    "print_array",
-    "print_number",
-    "print_object",
-    "print_string",
-    "print_value",
-    "readme_examples",
+    "cjson_add compare_tests json_patch_tests minify_tests misc_tests misc_utils_tests "
+    "old_utils_tests parse_array parse_examples parse_hex4 parse_number parse_object "
+    "parse_string parse_value parse_with_opts print_array print_number print_object "
+    "print_string print_value readme_examples"
 )
 _CJSON_DATA = (
     *(f"inputs/test{number}" for number in range(1, 12)),
@@ -47,7 +36,7 @@ CJSON = Library(
         # Each of its tests includes cJSON.c itself.
         Program(
             "tests",
-            tuple(f"tests/{name}.c" for name in _CJSON_TESTS),
+            _c("tests/", _CJSON_TESTS),
             library=("tests/unity/src/unity.c", "cJSON_Utils.c"),
             includes=("tests/unity/src", "tests"),
             files={name: f"tests/{name}" for name in _CJSON_DATA},
@@ -70,31 +59,8 @@ LIBYAML = Library(
         # Each reads all of the examples; emitter and dumper write them again and compare.
         Program(
             "tests",
-            tuple(
-                f"tests/{name}.c"
-                for name in (
-                    "run-dumper",
-                    "run-emitter",
-                    "run-loader",
-                    "run-parser",
-                    "run-scanner",
-                    "test-reader",
-                    "test-version",
-                )
-            ),
-            library=tuple(
-                f"src/{name}.c"
-                for name in (
-                    "api",
-                    "dumper",
-                    "emitter",
-                    "loader",
-                    "parser",
-                    "reader",
-                    "scanner",
-                    "writer",
-                )
-            ),
+            _c("tests/", "run-dumper run-emitter run-loader run-parser run-scanner test-reader test-version"),
+            library=_c("src/", "api dumper emitter loader parser reader scanner writer"),
             includes=("include", "src"),
             options=("--cflag", "-include", "--cflag", "config.h"),
             host_options=("-include", "config.h"),
@@ -120,11 +86,8 @@ EXPAT = Library(
     (
         Program(
             "runtests",
-            tuple(
-                f"expat/tests/{name}.c"
-                for name in ("runtests", "chardata", "structdata", "memcheck", "minicheck")
-            ),
-            library=tuple(f"expat/lib/{name}.c" for name in ("xmlparse", "xmlrole", "xmltok")),
+            _c("expat/tests/", "runtests chardata structdata memcheck minicheck"),
+            library=_c("expat/lib/", "xmlparse xmlrole xmltok"),
             includes=("expat/lib",),
             options=("--timeout", "900"),
             count=r"^100%: Checks: (\d+), Failed: 0$",
@@ -137,32 +100,11 @@ EXPAT = Library(
     },
 )
 
-_ONIGURUMA = tuple(
-    f"src/{name}.c"
-    for name in (
-        "regparse",
-        "regcomp",
-        "regexec",
-        "regenc",
-        "regerror",
-        "regext",
-        "regsyntax",
-        "regtrav",
-        "regversion",
-        "st",
-        "unicode",
-        "unicode_unfold_key",
-        "unicode_fold1_key",
-        "unicode_fold2_key",
-        "unicode_fold3_key",
-        "ascii",
-        "utf8",
-        "utf16_be",
-        "utf16_le",
-        "utf32_be",
-        "utf32_le",
-        "onig_init",
-    )
+_ONIGURUMA = _c(
+    "src/",
+    "regparse regcomp regexec regenc regerror regext regsyntax regtrav regversion st "
+    "unicode unicode_unfold_key unicode_fold1_key unicode_fold2_key unicode_fold3_key "
+    "ascii utf8 utf16_be utf16_le utf32_be utf32_le onig_init",
 )
 # Files that only the programs for EUC-JP and for POSIX's interface need.
 _ONIGURUMA_MORE = "euc_jp euc_jp_prop regposerr regposix sjis sjis_prop"
@@ -186,19 +128,8 @@ ONIGURUMA = Library(
         # The other programs of its `make check`: SUCC is 1225, 43, 13, 128, 785, 506 and 720.
         Program(
             "more",
-            tuple(
-                f"test/{name}.c"
-                for name in (
-                    "test_back",
-                    "test_options",
-                    "test_regset",
-                    "test_syntax",
-                    "testc",
-                    "testp",
-                    "testu",
-                )
-            ),
-            library=(*_ONIGURUMA, *(f"src/{name}.c" for name in _ONIGURUMA_MORE.split())),
+            _c("test/", "test_back test_options test_regset test_syntax testc testp testu"),
+            library=(*_ONIGURUMA, *_c("src/", _ONIGURUMA_MORE)),
             includes=("src",),
             options=("-D", "HAVE_CONFIG_H", "-D", "USE_POSIX_API", "--timeout", "900"),
             each=True,
@@ -240,7 +171,7 @@ MBEDTLS = Library(
         Program(
             "selftest",
             ("programs/test/selftest.c",),
-            library=tuple(f"library/{name}.c" for name in _MBEDTLS.split()),
+            library=_c("library/", _MBEDTLS),
             includes=("include", "library"),
             # Without this it takes the system for one that it does not know.
             options=("-D", "__unix__", "--timeout", "900"),
@@ -327,7 +258,7 @@ _XZ_INCLUDES = (
     *(f"src/liblzma/{name}" for name in ("check", "common", "delta", "lz", "lzma", "rangecoder", "simple")),
 )
 _XZ_SOURCES = (
-    *(f"src/liblzma/{name}.c" for name in _XZ.split()),
+    *_c("src/liblzma/", _XZ),
     "src/common/tuklib_cpucores.c",
     "src/common/tuklib_physmem.c",
 )
@@ -342,7 +273,7 @@ XZ = Library(
         # test_index has no output: it returns 0, or aborts.
         Program(
             "tests",
-            tuple(f"tests/test_{name}.c" for name in _XZ_TESTS.split()),
+            _c("tests/test_", _XZ_TESTS),
             library=_XZ_SOURCES,
             includes=_XZ_INCLUDES,
             options=("-D", "HAVE_CONFIG_H", "--timeout", "900"),
@@ -382,7 +313,7 @@ _ZSTD = (
     "legacy/zstd_v02 legacy/zstd_v03 legacy/zstd_v04 legacy/zstd_v05 legacy/zstd_v06 "
     "legacy/zstd_v07"
 )
-_ZSTD_SOURCES = tuple(f"lib/{name}.c" for name in _ZSTD.split())
+_ZSTD_SOURCES = _c("lib/", _ZSTD)
 _ZSTD_TESTS = (
     *_ZSTD_SOURCES,
     *(f"programs/{name}.c" for name in ("datagen", "timefn", "util")),
@@ -411,10 +342,7 @@ ZSTD = Library(
         # -t1: without the fixed tests.
         Program(
             "tests",
-            tuple(
-                f"tests/{name}.c"
-                for name in ("fuzzer", "zstreamtest", "invalidDictionaries", "legacy", "poolTests")
-            ),
+            _c("tests/", "fuzzer zstreamtest invalidDictionaries legacy poolTests"),
             library=_ZSTD_TESTS,
             includes=(*_ZSTD_INCLUDES, "programs"),
             options=(*_ZSTD_MACROS, *_ZSTD_SYSTEM, "--timeout", "900"),
@@ -470,7 +398,7 @@ BROTLI = Library(
         Program(
             "files",
             own=("brotli_files.c",),
-            library=tuple(f"c/{name}.c" for name in _BROTLI.split()),
+            library=_c("c/", _BROTLI),
             includes=("c/include",),
             options=("--timeout", "900"),
             arguments=_BROTLI_FILES,
@@ -510,7 +438,7 @@ LUA = Library(
         Program(
             "tests",
             ("lua.c",),
-            library=tuple(f"{name}.c" for name in _LUA.split()),
+            library=_c("", _LUA),
             options=("--env", "PATH=/bin", "--timeout", "1800"),
             arguments=("-e", LUA_BEFORE, "all.lua"),
             files={f"{name}.lua": f"testes/{name}.lua" for name in _LUA_TESTS.split()},
@@ -590,10 +518,10 @@ LWIP = Library(
     (
         Program(
             "tests",
-            tuple(f"test/unit/{name}.c" for name in _LWIP_TESTS.split()),
+            _c("test/unit/", _LWIP_TESTS),
             library=(
-                *(f"src/{name}.c" for name in _LWIP.split()),
-                *(f"check:src/{name}.c" for name in _CHECK.split()),
+                *_c("src/", _LWIP),
+                *_c("check:src/", _CHECK),
                 "check:lib/libcompat.c",
             ),
             includes=("test/unit", "src/include", "check:", "check:src", "check:lib"),
