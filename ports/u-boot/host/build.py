@@ -43,6 +43,15 @@ TOOLS = (
 )
 COMPILER_TOOLS = {"clang-19": "clang-19", "gcc": "gcc-arm64"}
 
+# More code to check.
+_CHECKED = (
+    "CMD_SQUASHFS CMD_EXT4_WRITE CMD_EROFS FS_CBFS CMD_CBFS CMD_BTRFS CMD_GPT CMD_MBR CMD_DNS "
+    "CMD_SNTP CMD_HASH CMD_MD5SUM CMD_SHA1SUM CMD_MEMINFO CMD_MEMTEST CMD_STRINGS CMD_UNZIP "
+    "CMD_LZMADEC CMD_ENV_FLAGS CMD_ENV_CALLBACK CMD_NVEDIT_INFO CMD_GREPENV CMD_ASKENV "
+    "CMD_EFIDEBUG CMD_LOG CMD_TIMER CMD_TIME CMD_RNG CMD_LSBLK CMD_CONFIG BOOTSTD_FULL "
+    "CMD_BOOTDEV CMD_BOOTMETH CMD_BOOTFLOW_FULL CMD_MEM_SEARCH CMD_BLOCK_CACHE "
+    "CMD_SETEXPR_FMT REGEX BZIP2 LZMA LZO LZ4 ZSTD"
+)
 # Options of U-Boot's configuration beyond its own defaults for the board. n: off.
 CONFIG = {
     # Clang takes neither the assembler's architecture switch nor the examples' linker options.
@@ -52,51 +61,8 @@ CONFIG = {
     "TOOLS_MKEFICAPSULE": "n",
     # Straight to the prompt.
     "BOOTDELAY": "-1",
-    # More code to check.
-    "CMD_SQUASHFS": "y",
-    "CMD_EXT4_WRITE": "y",
-    "CMD_EROFS": "y",
-    "FS_CBFS": "y",
-    "CMD_CBFS": "y",
-    "CMD_BTRFS": "y",
-    "CMD_GPT": "y",
-    "CMD_MBR": "y",
-    "CMD_DNS": "y",
-    "CMD_SNTP": "y",
-    "CMD_HASH": "y",
-    "CMD_MD5SUM": "y",
-    "CMD_SHA1SUM": "y",
-    "CMD_MEMINFO": "y",
-    "CMD_MEMTEST": "y",
+    **dict.fromkeys(_CHECKED.split(), "y"),
     "CMD_MX_CYCLIC": "n",
-    "CMD_STRINGS": "y",
-    "CMD_UNZIP": "y",
-    "CMD_LZMADEC": "y",
-    "CMD_ENV_FLAGS": "y",
-    "CMD_ENV_CALLBACK": "y",
-    "CMD_NVEDIT_INFO": "y",
-    "CMD_GREPENV": "y",
-    "CMD_ASKENV": "y",
-    "CMD_EFIDEBUG": "y",
-    "CMD_LOG": "y",
-    "CMD_TIMER": "y",
-    "CMD_TIME": "y",
-    "CMD_RNG": "y",
-    "CMD_LSBLK": "y",
-    "CMD_CONFIG": "y",
-    "BOOTSTD_FULL": "y",
-    "CMD_BOOTDEV": "y",
-    "CMD_BOOTMETH": "y",
-    "CMD_BOOTFLOW_FULL": "y",
-    "CMD_MEM_SEARCH": "y",
-    "CMD_BLOCK_CACHE": "y",
-    "CMD_SETEXPR_FMT": "y",
-    "REGEX": "y",
-    "BZIP2": "y",
-    "LZMA": "y",
-    "LZO": "y",
-    "LZ4": "y",
-    "ZSTD": "y",
     # For U-Boot's own tests.
     "CONSOLE_RECORD": "y",
     "CONSOLE_RECORD_OUT_SIZE": "0x8000",
