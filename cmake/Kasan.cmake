@@ -102,9 +102,16 @@ function(kasan_instrument target)
   endforeach()
 endfunction()
 
-# Warnings for everything of this repository; the code is clean under both compilers.
+# Warnings for everything of this repository. They are errors with the compilers that the tests run: another one
+# may warn of more, and that must not keep its users from a build. GCC 14 is Debian 13's.
+set(REDZONE_TESTED_COMPILERS "Clang 19" "Clang 22" "GNU 12" "GNU 14")
+string(REGEX MATCH "^[0-9]+" major "${CMAKE_C_COMPILER_VERSION}")
+set(werror)
+if("${CMAKE_C_COMPILER_ID} ${major}" IN_LIST REDZONE_TESTED_COMPILERS)
+  set(werror -Werror)
+endif()
 set(REDZONE_WARNINGS
-  -Wall -Wextra -Werror -Wno-unused-parameter -Wshadow
+  -Wall -Wextra ${werror} -Wno-unused-parameter -Wshadow
   $<$<COMPILE_LANGUAGE:C>:-Wmissing-prototypes>
   $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes>)
 

@@ -175,7 +175,8 @@ bool arch_finish_shadow_load(struct pt_regs *regs)
 	struct access a;
 	u64 value;
 
-	decode_access(*(const u32 *)regs->pc, &a);
+	if (!decode_access(*(const u32 *)regs->pc, &a))
+		return false;
 	if (a.form == FORM_POST || a.form == FORM_PRE) {
 		if (a.rn == 31)
 			return false;
