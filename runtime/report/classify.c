@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* classify.c - names the bug from an access and its shadow. */
+/* classify.c - chooses the title of a report in Generic mode: names the bug from an access and its shadow. */
 #include "captured.h"
 
 const char *kasan_type_without_shadow(uintptr_t addr)
