@@ -177,7 +177,7 @@ def promised(text, functions):
     """Return the set of functions of {header: [function]} that work according to the document @text."""
     text = text.partition("<!-- headers -->")[2].partition("<!-- end of headers -->")[0]
     rows = re.findall(r"^\| `([^`]+)` \| (.*) \|$", text, re.MULTILINE)
-    none = re.search(r"^Only types and constants are of use: (.*?)\.$", text, re.MULTILINE | re.DOTALL)
+    none = re.search(r"^Only types and constants work in (.*?)\.$", text, re.MULTILINE | re.DOTALL)
     named = {header for header, _ in rows} | _quoted(none[1] if none else "")
     found = {name for header, names in functions.items() if header not in named for name in names}
     for header, words in rows:
@@ -212,7 +212,7 @@ def tables(functions, absent, works):
         if header not in whole + none
     ]
     text = ["| header | functions that work |", "|---|---|", *rows]
-    text += ["", *_paragraph(f"Only types and constants are of use: {code(none)}.")]
+    text += ["", *_paragraph(f"Only types and constants work in {code(none)}.")]
     text += ["", *_paragraph(f"Not there: {code(absent)}.")] if absent else []
     return {
         "headers": "\n".join(text),
