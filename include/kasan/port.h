@@ -11,10 +11,10 @@
  *  - Instrumentation. A function must not be instrumented: compile its file without -fsanitize, or give it
  *    __attribute__((no_sanitize_address)). Do the same to the functions that it calls. A bug found in these
  *    functions during a report is printed afterwards.
- *  - The runtime. A function may call what takes no lock and reports nothing: kasan_reset_tag(),
- *    kasan_shadow_of(), kasan_memory_state(), kasan_byte_accessible(). Unless its comment says so, it must not
- *    call anything else of the runtime, and must not allocate or free memory that is under the runtime's hooks:
- *    both may need a runtime lock that is already held.
+ *  - The runtime. A function may call those functions of the runtime that take no lock and report nothing:
+ *    kasan_reset_tag(), kasan_shadow_of(), kasan_memory_state(), kasan_byte_accessible(). Unless its comment says so,
+ *    it must not call anything else of the runtime, and must not allocate or free memory that is under the runtime's
+ *    hooks: both may need a runtime lock that is already held.
  *  - Arguments. Structs to be filled are valid and zeroed, buffers are valid, strings are NUL-terminated and
  *    readable. An address that a function is asked about (@addr, @pc) may be any number at all: it comes from a
  *    bug, or from memory that a bug has overwritten. Look it up; do not follow it before you know where it leads.
@@ -24,8 +24,8 @@
  * over all CPUs, so such a function may use static buffers. A report that had to wait is printed in a different context
  * from the one that found the bug.
  *
- * REQUIRED functions have no default: a port that forgets one fails at link time with its name. OPTIONAL functions have
- * a weak default in the runtime, stated at each.
+ * REQUIRED functions have no default: if a port leaves one out, the linker names it. OPTIONAL functions have a weak
+ * default in the runtime, stated at each.
  */
 #ifndef KASAN_PORT_H
 #define KASAN_PORT_H
@@ -45,8 +45,8 @@ struct kasan_report_info;
 /*
  * Write these three functions as ordinary functions, or, for speed, as static inline functions in a header named with
  * -DKASAN_PORT_INLINE_H='"my_kasan_inline.h"'. With #define KASAN_PORT_HAS_TASK_ID that header also supplies uint32_t
- * kasan_port_task_id(void), which returns what kasan_port_task() would put in id; the runtime then calls only this if
- * traces are off. With #define KASAN_PORT_HAS_TASK_STACK in addition, it also supplies bool
+ * kasan_port_task_id(void), which returns what kasan_port_task() would put in id. If traces are off, the runtime then
+ * calls only this. With #define KASAN_PORT_HAS_TASK_STACK in addition, it also supplies bool
  * kasan_port_task_stack(uintptr_t sp, uintptr_t *start, uintptr_t *end): it returns true and the stack's bounds if @sp,
  * an address on the stack that the CPU is on, lies on the running task's stack. Otherwise, or in an interrupt (see
  * trace_end), it returns false, and the runtime calls kasan_port_task().
@@ -88,13 +88,13 @@ unsigned int kasan_port_cpu(void);
  * object described).
  * @stack_end: first address above that stack. Traces of allocations and frees read frames anywhere between the two, so
  * the bounds must be true; reports first test how much of the stack can be read. In a context switch the running task
- * may be the next one while the CPU is on the last one's stack: if the stack pointer is outside that task's stack, give
- * 0 for both.
- * @trace_end: in an interrupt handler that runs on the stack of the interrupted code: address above the handler's own
- * frames, else 0. Traces of allocations and frees end there: with the interrupted frames included, each trace would be
- * a new one and the depot would fill up. Report traces continue into the interrupted code.
- * @overflowed: true if the stack has overflowed (its canary words were overwritten). Only reports read it, and they say
- * so.
+ * may already be the next one while the CPU still uses the previous task's stack: if the stack pointer is outside the
+ * running task's stack, give 0 for both.
+ * @trace_end: 0, or in an interrupt handler that runs on the stack of the interrupted code, the address above the
+ * handler's own frames. Traces of allocations and frees end there: if they included the interrupted frames, each trace
+ * would be a new one and the depot would fill up. Report traces continue into the interrupted code.
+ * @overflowed: true if the stack has overflowed (its canary words were overwritten). Only reports read it, and print
+ * it.
  */
 struct kasan_port_task {
 	uint32_t id;
@@ -119,12 +119,12 @@ void kasan_port_task(struct kasan_port_task *task);
  * for them. Do not take slab objects or chunks of a heap with hooks: storing their trace could need a lock that is
  * held. The runtime never gives the memory back.
  *
- * Called for blocks of the stack depot and of the stack ring, for pages of the quarantines' queues, and for the map of
- * kasan.slack=check: by kasan_init(), and inside any allocation or free of the system, then with interrupts off and
- * perhaps with a lock of the runtime held. Not in reports.
+ * The memory is for the stack depot, the stack ring, the quarantines' queues and the map of kasan.slack=check.
+ * kasan_init() calls this function, and any allocation or free of the system may, with interrupts off and perhaps with
+ * a lock of the runtime held. Reports never call it.
  *
  * Return: zeroed memory aligned to 16 bytes, or NULL: then the trace is dropped or the quarantine holds fewer objects,
- * and nothing else fails. The runtime asks again when it needs memory again.
+ * and nothing else fails. The runtime asks again the next time it needs memory.
  */
 void *kasan_port_alloc(size_t size);
 
@@ -132,30 +132,30 @@ void *kasan_port_alloc(size_t size);
  * kasan_port_print() - print one line of a report
  * @text: the line, NUL-terminated, without a line feed. At most 255 characters.
  *
- * Called in reports, and in the same way for notices of one line. Lines of one report come in order, from one CPU, and
- * never from two reports at once. Outside reports, calls from your own code to kasan_report_line() also end up here, in
- * their caller's context. A prefix (timestamp) must have the same width on every line.
+ * Called in reports, and in the same way for notices of one line. The lines of a report come in order and from one CPU,
+ * never mixed with those of another report. Outside reports, calls from your own code to kasan_report_line() also end
+ * up here, in their caller's context. A prefix (timestamp) must have the same width on every line.
  */
 void kasan_port_print(const char *text);
 
 /** kasan_port_panic() - stop the system: kasan.fault=panic was given, or code built without recovery has reported a
- *  bug. Called after the report, with no lock of the runtime held: it may call the runtime. The exception is code built
- *  without recovery that has a bug inside a report: then it is called in that report. @why: one line. */
+ *  bug. Called after the report, with no lock of the runtime held: it may call the runtime. If code built without
+ *  recovery has a bug during a report, however, it is called inside that report. @why: one line. */
 __attribute__((__noreturn__)) void kasan_port_panic(const char *why);
 
 /* --- OPTIONAL --- */
 
 /**
  * kasan_port_symbol() - name a code address
- * @pc: address inside a function (not a return address: the runtime has taken 1 off already), or an address of no code
- * at all.
+ * @pc: address inside a function (not a return address: the runtime has taken 1 off already), or an address that is not
+ * code at all.
  * @buf: where to write "name", NUL-terminated, without offset.
  * @size: bytes in @buf.
  * @sym: filled with the function's start, its size (0 if the system does not know it) and, for loadable modules, the
  * module's name, which must stay unchanged until the next call on the same CPU.
  *
- * Called in reports. With kasan.ignore= it is also called before them, with interrupts off and on several CPUs at once.
- * For %pS in the system's own calls of kasan_report_line() it is called in their caller's context.
+ * Called in reports. With kasan.ignore= it is also called before a report, with interrupts off and on several CPUs at
+ * once. For %pS in the system's own calls of kasan_report_line() it is called in their caller's context.
  *
  * Default: looks in the table that `./redzone ksyms` has made of the image. Without one it finds nothing, so frames
  * print as bare addresses, to be decoded on the host.
@@ -172,9 +172,9 @@ bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct kasan_symbol
 /**
  * struct kasan_ksyms - the functions of an image, ascending: what `./redzone ksyms` writes
  * @base: address of the first function.
- * @count: number of entries; 0: no table. The last one is the end of the last function.
+ * @count: number of entries; 0: no table. The last entry is the end of the last function.
  * @starts: distance of each from @base.
- * @name_at: where its name is in @names, NUL-terminated; an empty name: no function from here to the next entry.
+ * @name_at: where its name is in @names, NUL-terminated. An empty name means that no function is here.
  *
  * kasan_ksyms is weak in the runtime, and empty.
  */
@@ -192,18 +192,18 @@ extern const struct kasan_ksyms kasan_ksyms;
  *  NUL-terminated. Called in reports, one at a time. Default: finds nothing. Return: true if found. */
 bool kasan_port_variable(uintptr_t addr, char *buf, size_t size);
 
-/** kasan_port_clock() - Return: ns since boot, monotonic. Hot with CONFIG_KASAN_EXTRA_INFO, else not called. Default:
- *  0, all times print as 0. */
+/** kasan_port_clock() - Return: ns since boot, monotonic. With CONFIG_KASAN_EXTRA_INFO every allocation and free calls
+ *  it; otherwise it is not called. Default: 0, all times print as 0. */
 uint64_t kasan_port_clock(void);
 
-/** kasan_port_seed() - Return: the start of the sequence of random tags (tag modes), and the key of kasan.slack=check.
- *  Called at the first allocation of each CPU. Default: 0, every boot has the same sequence. */
+/** kasan_port_seed() - Return: the seed of the random tags (tag modes), and the key of kasan.slack=check. Called at the
+ *  first allocation of each CPU. Default: 0, every boot has the same sequence. */
 uint64_t kasan_port_seed(void);
 
-/** kasan_port_readable() - can @size bytes at @addr be read without a fault? Called before the runtime trusts memory
- *  that a bug may have corrupted: in reports, also under a second lock of the runtime; by a CPU whose report must wait;
- *  and by kasan_heap_free() and related functions for early chunks. A range that wraps around is not readable. Default:
- *  true if the range has shadow; in the windowed layout also everywhere else, except near null. */
+/** kasan_port_readable() - can @size bytes at @addr be read without a fault? The runtime asks before it trusts memory
+ *  that a bug may have corrupted: in reports, where it may hold a second lock; on a CPU whose report must wait; and in
+ *  kasan_heap_free() and related functions for early chunks. A range that wraps around is not readable. Default: true
+ *  if the range has shadow; in the windowed layout also everywhere else, except near null. */
 bool kasan_port_readable(const void *addr, size_t size);
 
 /** kasan_port_image() - where in RAM the program itself is: code (unless it runs from flash), data, bss and the stacks
@@ -217,11 +217,11 @@ bool kasan_port_image(uintptr_t *start, uintptr_t *end);
  *  some and @addr is in that half of the address space. Default: false, there is no user memory. */
 bool kasan_port_is_user(uintptr_t addr);
 
-/** kasan_port_find_object() - which heap object, live or freed, holds @addr (redzones count)? @obj: filled, see
+/** kasan_port_find_object() - which heap object, live or freed, holds @addr, its redzones included? @obj: filled, see
  *  <kasan/kasan.h>. Called in reports; outside reports by kasan_record_aux_stack(), kasan_cache_check_slack(),
- *  kasan_mempool_poison_object() and related functions, in their callers' context, with pointers that may be just as
- *  wrong. The runtime finds objects of a kasan_heap without the port, even inside an object that this function names.
- *  Default: false. */
+ *  kasan_mempool_poison_object() and related functions, in their callers' context, with pointers that may be wrong too.
+ *  The runtime finds objects of a kasan_heap without the port, even inside an object that this function names. Default:
+ *  false. */
 bool kasan_port_find_object(const void *addr, struct kasan_object *obj);
 
 /** kasan_port_find_area() - which vmalloc area or named region holds @addr? @area: filled. In reports. Default: false.
@@ -245,10 +245,10 @@ bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *task);
  *	the task that it reports on
  * @size: filled: its size in bytes, at least KASAN_REPORT_STACK_MIN of <kasan/report.h>.
  *
- * No task and no interrupt uses it. Each CPU has one of its own. Called with interrupts off,
- * and used with interrupts off; interrupts that kasan_port_irq_save() does not mask may use it below the report.
- * All functions called "in reports" run on it. kasan_port_report_end(), report hooks and kasan_port_panic() run on
- * the stack of the context that found the bug.
+ * Each CPU has one of its own, which no task and no interrupt uses otherwise. The function is called, and the stack
+ * used, with interrupts off. Interrupts that kasan_port_irq_save() does not mask may use it below the report. All
+ * functions called "in reports" run on it. kasan_port_report_end(), report hooks and kasan_port_panic() run on the
+ * stack of the context that found the bug.
  *
  * Default: NULL, reports run on the stack of the context that found the bug. If kasan_port_task() says that too little
  * of it is left, the report is a short one that says so.
@@ -258,17 +258,17 @@ bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *task);
 void *kasan_port_report_stack(size_t *size);
 
 /** kasan_port_is_code() - can @pc, an address that was found on a stack, be executable code? Traces in reports end at
- *  the first that is not. In reports. Default: true; on Cortex-M true outside of the address ranges that the processor
- *  never executes. */
+ *  the first address that cannot. In reports. Default: true; on Cortex-M true outside of the address ranges that the
+ *  processor never executes. */
 bool kasan_port_is_code(uintptr_t pc);
 
-/** kasan_port_is_interrupted() - is the entry after @before, a return address, an interrupted instruction rather than a
- *  call? That address is then looked up as it is, not as one that follows a call. In reports. Default: false. */
+/** kasan_port_is_interrupted() - in a trace, is the entry after the return address @before an interrupted instruction,
+ *  and not a return address? Then it is looked up as it is, without 1 taken off. In reports. Default: false. */
 bool kasan_port_is_interrupted(uintptr_t before);
 
 /** kasan_port_task_depth() - where the running task keeps its depth of kasan_disable_current(); 0 in a new task. Called
  *  with interrupts off, before a report and by kasan_disable_current() and kasan_enable_current(). Return NULL in an
- *  interrupt handler: it uses the depth of its CPU, so a bug in it is reported even if it interrupted a silenced task.
+ *  interrupt handler, which then uses its CPU's depth: a bug in it is reported even if it interrupted a silenced task.
  *  Default: NULL, depths belong to CPUs. */
 unsigned int *kasan_port_task_depth(void);
 
@@ -300,7 +300,7 @@ void kasan_port_report_end(const struct kasan_report_info *info);
 /* --- OPTIONAL: memory primitives that are not checked. Default: simple portable C. --- */
 
 /* Called by the checked memcpy(), memmove() and memset() after the check, and by the runtime for its own memory, in
- * reports too. They may be invalid only if the checked call got invalid pointers. */
+ * reports too. Pointers are invalid only if the checked call got invalid ones. */
 
 void *__memcpy(void *dst, const void *src, size_t n);
 void *__memmove(void *dst, const void *src, size_t n);

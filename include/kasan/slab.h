@@ -64,17 +64,16 @@ struct kasan_free_meta {
  * @slot_size: distance between two objects, redzone and metadata included.
  * @alloc_meta_offset: of struct kasan_alloc_meta, from the object's start.
  * @free_meta_offset: of struct kasan_free_meta, or KASAN_NO_FREE_META.
- * @plain_size: tag modes, for the hooks: @object_size, or 0 if an allocation of it has more to do than to tag the
- * object.
+ * @plain_size: for the hooks of the tag modes: @object_size if an allocation has only to tag the object, else 0.
  * @plain_free: the same for a free.
- * @inner_offsets: tag modes, for the hooks: a slot at an offset of 1 to this in a page has both neighbours in the same
- * page.
+ * @inner_offsets: for the hooks of the tag modes: a slot has both neighbours in its own page if its offset in the page
+ * is between 1 and this.
  * @flags: KASAN_CACHE_*.
  * @release: gives a slot back to the allocator when the quarantine lets go of it. Called in any context that frees,
- * interrupts on or off, with no runtime lock held. So callers of kasan_cache_shrink(), or of a function that frees,
- * must not hold a lock that @release takes.
- * @release_bulk: optional, with KASAN_CACHE_RELEASE_BULK in @flags: the same for @count slots at once, as many as come
- * out of the quarantine together; cheaper where the allocator takes a lock.
+ * interrupts on or off, with no runtime lock held. So do not hold a lock that @release takes while you free an object
+ * or call kasan_cache_shrink().
+ * @release_bulk: optional, with KASAN_CACHE_RELEASE_BULK in @flags: the same for the @count slots that leave the
+ * quarantine together. It is cheaper if the allocator takes a lock.
  */
 struct kasan_cache {
 	const char *name;
@@ -100,9 +99,9 @@ KASAN_HOOK uint32_t kasan_cache_create(struct kasan_cache *cache, uint32_t align
 	KASAN_OFF(cache->alloc_meta_offset = 0; cache->free_meta_offset = KASAN_NO_FREE_META;
 		  return cache->slot_size = (cache->object_size + (align - 1)) & ~(align - 1));
 
-/** kasan_cache_shrink() - release all objects of @cache, or of every cache if NULL, that the quarantine holds.
- *  Call before a cache is destroyed. It also empties the queues of other CPUs, which may take long. It waits until the
- *  releases that other CPUs have begun are done, those of other caches included: hold no lock that any @release takes. */
+/** kasan_cache_shrink() - release all objects of @cache, or of every cache if NULL, that the quarantine holds. Call
+ *  before a cache is destroyed. It also empties the queues of other CPUs, which may take long. It also waits for
+ *  releases that other CPUs have begun, even those of other caches, so hold no lock that any cache's @release takes. */
 KASAN_HOOK void kasan_cache_shrink(struct kasan_cache *cache) KASAN_OFF();
 
 /* --- Slabs and slots --- */
@@ -110,13 +109,13 @@ KASAN_HOOK void kasan_cache_shrink(struct kasan_cache *cache) KASAN_OFF();
 /** kasan_poison_slab() - pages become a slab: all of it is redzone until objects are handed out. */
 KASAN_HOOK void kasan_poison_slab(const void *slab, size_t size) KASAN_OFF();
 
-/** kasan_init_slab_object() - a slot of a new slab exists: clear its metadata. The slot's memory is writable to the
- *  runtime, contents undefined. */
+/** kasan_init_slab_object() - clear the metadata of a slot in a new slab. The runtime can write to the slot, whose
+ *  contents are undefined. */
 KASAN_HOOK void kasan_init_slab_object(struct kasan_cache *cache, void *object) KASAN_OFF();
 
-/** kasan_init_slab_slot() - the same. Return: the pointer that the allocator must keep in its list and pass to a
- *  constructor. In tag modes an object of a cache with a constructor or RCU readers keeps one tag as long as its slab
- *  exists, because it may contain pointers to itself. */
+/** kasan_init_slab_slot() - kasan_init_slab_object(), with a result. Return: the pointer that the allocator must keep
+ *  in its list and pass to a constructor. In tag modes an object of a cache with a constructor or RCU readers keeps one
+ *  tag as long as its slab exists, because it may contain pointers to itself. */
 #ifdef CONFIG_KASAN_TAGS
 void *kasan_init_slab_slot(struct kasan_cache *cache, void *object);
 #else
@@ -127,8 +126,8 @@ static inline void *kasan_init_slab_slot(struct kasan_cache *cache, void *object
 }
 #endif
 
-/** kasan_unpoison_object(), kasan_poison_object() - open a slot that is not allocated for its constructor, and close it
- *  again as redzone. */
+/** kasan_unpoison_object(), kasan_poison_object() - make an unallocated slot accessible to its constructor, and poison
+ *  it again afterwards. */
 KASAN_HOOK void kasan_unpoison_object(struct kasan_cache *cache, void *object) KASAN_OFF();
 KASAN_HOOK void kasan_poison_object(struct kasan_cache *cache, void *object) KASAN_OFF();
 
@@ -155,8 +154,8 @@ KASAN_HOOK void *kasan_slab_alloc(struct kasan_cache *cache, void *object, size_
  * kasan_has_integrated_init() - is clearing memory while it is tagged cheaper than afterwards?
  *
  * If so, call kasan_slab_alloc_init(), kasan_alloc_pages_init() and kasan_unpoison_vmalloc_init() with @init true for
- * memory that must read as zero, and do not clear it yourself. They clear only if this function returns true: objects
- * to the end of the granule of their last byte, areas to the end of their last page.
+ * memory that must read as zero, and do not clear it yourself. They clear memory only if this function returns true.
+ * Objects are cleared to the end of their last granule, areas to the end of their last page.
  */
 #ifdef CONFIG_KASAN_HW_TAGS
 static inline bool kasan_has_integrated_init(void)
@@ -172,12 +171,12 @@ static inline bool kasan_has_integrated_init(void)
 #define kasan_slab_alloc_init(cache, object, size, init) kasan_slab_alloc((cache), (object), (size))
 #endif
 
-/** kasan_slab_realloc() - the object stays and now has @size bytes. */
+/** kasan_slab_realloc() - the object stays where it is and now has @size bytes. */
 KASAN_HOOK void *kasan_slab_realloc(struct kasan_cache *cache, void *object, size_t size)
 	KASAN_OFF(return object);
 
-/** kasan_slab_resize() - @object was handed out by kasan_slab_alloc() with all its bytes a moment ago, and its user asked
- *  for @size of them. For allocators whose size classes learn of the size later. In Generic mode the recorded
+/** kasan_slab_resize() - cut @object, which kasan_slab_alloc() has just handed out with all its bytes, to the @size
+ *  that its user asked for. For allocators whose size classes learn of the size later. In Generic mode the recorded
  *  stack stays. Return: the pointer to give to the user. */
 #ifdef CONFIG_KASAN_GENERIC
 void *kasan_slab_resize(struct kasan_cache *cache, void *object, size_t size);
@@ -188,8 +187,8 @@ static inline void *kasan_slab_resize(struct kasan_cache *cache, void *object, s
 }
 #endif
 
-/** kasan_object_size() - Return: bytes asked for when the live object at @object of @cache was allocated (without a
- *  mode: @cache->object_size). Does not unpoison anything. */
+/** kasan_object_size() - Return: bytes asked for when the live object at @object of @cache was allocated (without
+ *  KASAN: @cache->object_size). Does not unpoison anything. */
 KASAN_HOOK size_t kasan_object_size(struct kasan_cache *cache, const void *object)
 	KASAN_OFF(return cache->object_size);
 
@@ -199,7 +198,8 @@ KASAN_HOOK size_t kasan_object_size(struct kasan_cache *cache, const void *objec
  * @base: start of the slot that holds @object, as the allocator knows it.
  * @ip: code address that frees, for the report.
  *
- * Checks for double and invalid frees, poisons, records the stack, queues.
+ * Reports a double or invalid free. Otherwise it poisons the object, records the stack, and may put the object into the
+ * quarantine.
  *
  * Return: what the allocator must do with the slot.
  */
@@ -224,10 +224,10 @@ KASAN_HOOK enum kasan_free_verdict kasan_slab_free_deferred(struct kasan_cache *
  * kasan_cache_check_slack() - look for objects with overwritten bytes past their end (kasan.slack=check)
  * @cache: compare its live objects; NULL: all live objects, also those of whole pages.
  *
- * An object's free and krealloc() look too. This call also finds an overflow of an object that lives long. Each one is
- * reported as slab-out-of-bounds "found in a walk", once, and its free does not report it again. Other CPUs may
- * allocate and free meanwhile. It takes time for each object there is, and locks nothing. Any context; it may report,
- * so no lock of the console may be held.
+ * A free and krealloc() check their object too. This call also finds the overflow of an object that is never freed. It
+ * reports each overflow once, as slab-out-of-bounds "found in a walk"; a later free does not repeat the report. Other
+ * CPUs may allocate and free meanwhile. The time grows with the number of objects, and no lock is taken. Any context;
+ * it may report, so no lock of the console may be held.
  *
  * Return: number of such objects; 0 in modes and kernels that do not check.
  */
