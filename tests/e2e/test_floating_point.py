@@ -102,17 +102,8 @@ def expected():
     "options", [(), ("--cc", "gcc"), ("--mode", "hw_tags")], ids=lambda options: "-".join(options) or "clang"
 )
 def test_results_are_the_hosts(redzone, source, options):
-    result = redzone(
-        "run",
-        "--smp",
-        "2",
-        *options,
-        "--cflag=-ffp-contract=off",
-        f"-DROUNDS={ROUNDS}",
-        "-DAT=3",
-        source(PROGRAM),
-        status=0,
-    )
+    words = ("--smp", "2", *options, "--cflag=-ffp-contract=off", f"-DROUNDS={ROUNDS}", "-DAT=3")
+    result = redzone("run", *words, source(PROGRAM), status=0)
     names = ("logistic", "sum", "inside", "jump", "ninth")
     assert [line for line in result.stdout.splitlines() if line.startswith(names)] == expected()
 

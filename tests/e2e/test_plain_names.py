@@ -112,17 +112,8 @@ def test_template(tmp_path, plain):
     subprocess.run(
         ["make", "-s", f"REDZONE={ROOT}", "build/template.elf"], cwd=tree, env=environment, check=True
     )
-    result = cmake(
-        tmp_path,
-        plain,
-        "-S",
-        tree,
-        "-G",
-        "Ninja",
-        "--toolchain",
-        tree / "toolchain.cmake",
-        f"-DREDZONE_DIR={ROOT}",
-    )
+    words = ("-S", tree, "-G", "Ninja", "--toolchain", tree / "toolchain.cmake", f"-DREDZONE_DIR={ROOT}")
+    result = cmake(tmp_path, plain, *words)
     assert result.returncode == 0, result.stderr
     cache = (tmp_path / "cmake" / "CMakeCache.txt").read_text()
     assert f"={plain}/clang\n" in cache and f"\nTEMPLATE_LLD:FILEPATH={plain}/ld.lld\n" in cache

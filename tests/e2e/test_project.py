@@ -257,6 +257,8 @@ def test_objects_that_cannot_be_used(redzone, tmp_path, name, data, message):
 
 # --- Many programs ---
 
+EACH = ("run", "--each", "--library", "lib")
+
 
 @pytest.fixture
 def many(tmp_path):
@@ -278,18 +280,8 @@ def test_library_and_parts(redzone, many):
     files = ["a.c", "b.c", "c.c"]
     for part in ("1/2", "2/2"):
         json_file = f"{part[0]}.json"
-        result = redzone(
-            "run",
-            "--each",
-            "--library",
-            "lib",
-            "--shard",
-            part,
-            "--json",
-            json_file,
-            *files,
-            status=0 if part == "1/2" else 4,
-        )
+        words = (*EACH, "--shard", part, "--json", json_file, *files)
+        result = redzone(*words, status=0 if part == "1/2" else 4)
         assert f"part {part[0]} of 2 (--shard)" in result.stderr
     first = json.loads((many / "1.json").read_text())
     assert [(record["number"], record["file"]) for record in first["programs"]] == [(1, "a.c"), (3, "c.c")]
@@ -318,7 +310,7 @@ def test_library_and_parts(redzone, many):
 def test_table_of_many_programs(redzone, many):
     (many / "b.c").write_text("#include <nowhere.h>\n")
     (many / "c.c").write_text("int absent(void);\nint main(void)\n{\n\treturn absent();\n}\n")
-    result = redzone("run", "--each", "--library", "lib", "a.c", "b.c", "c.c", status=2)
+    result = redzone(*EACH, "a.c", "b.c", "c.c", status=2)
     assert "ok 1 a.c" in result.stdout
     table = result.stderr.partition("missing, and the files that need it:\n")[2].splitlines()
     assert [line.split() for line in table] == [["header", "nowhere.h", "b.c"], ["function", "absent", "c.c"]]
@@ -358,18 +350,7 @@ def test_parts_that_are_none(index):
 
 
 def test_part_from_the_environment(redzone, many):
-    result = redzone(
-        "run",
-        "--each",
-        "--library",
-        "lib",
-        "a.c",
-        "b.c",
-        "c.c",
-        CI_NODE_TOTAL="3",
-        CI_NODE_INDEX="2",
-        status=4,
-    )
+    result = redzone(*EACH, "a.c", "b.c", "c.c", CI_NODE_TOTAL="3", CI_NODE_INDEX="2", status=4)
     assert "part 2 of 3 (CI_NODE_INDEX): 1 of 3 programs" in result.stderr
     assert "not ok 1 b.c" in result.stdout
 
@@ -470,16 +451,8 @@ def test_project_of_cmake(redzone, source, tmp_path, cc):
     words += ["-DCMAKE_C_COMPILER=clang-19", "-DCMAKE_TRY_COMPILE_TARGET_TYPE=STATIC_LIBRARY"]
     made = process.run(words, cwd=tmp_path)
     assert made.returncode == 0, made.stdout + made.stderr
-    options = [
-        "--cc",
-        cc,
-        "--project",
-        "build/compile_commands.json",
-        "--target",
-        "shapes",
-        "--target",
-        "selftest",
-    ]
+    options = ["--cc", cc, "--project", "build/compile_commands.json"]
+    options += ["--target", "shapes", "--target", "selftest"]
     result = redzone("run", *options, status=0)
     assert "\n3.141593 9 (0.000 0.000) (1.500 0.000) (1.500 1.500) (0.000 1.500) \n" in result.stdout
     result = redzone("run", *options, "--", "1e9", status=1)

@@ -266,21 +266,8 @@ def test_arguments_includes_defines_and_several_files(redzone, source):
         "main.c",
     )
     other = source('#include "twice.h"\nint twice(int n) { return 2 * n; }\n', "twice.c")
-    result = redzone(
-        "run",
-        main,
-        other,
-        "-I",
-        "include",
-        '-DWORD="hello"',
-        "--",
-        "-v",
-        "two words",
-        "--yes",
-        'q"\\',
-        "",
-        status=0,
-    )
+    arguments = ("-v", "two words", "--yes", 'q"\\', "")
+    result = redzone("run", main, other, "-I", "include", '-DWORD="hello"', "--", *arguments, status=0)
     lines = result.stdout.splitlines()
     for line in ("hello 42", "[-v]", "[two words]", "[--yes]", '[q"\\]', "[]"):
         assert line in lines

@@ -38,15 +38,8 @@ def undefined(cc, arch, choice, tmp_path, prefix="__asan"):
     source = tmp_path / "sample.c"
     source.write_text(SAMPLE, encoding="utf-8")
     result = flags.compute(choice)
-    command = [
-        *compiler(cc, arch),
-        "-O2",
-        "-Wall",
-        "-Werror",
-        "-ffreestanding",
-        *result.instrument,
-        *result.code,
-    ]
+    command = [*compiler(cc, arch), "-O2", "-Wall", "-Werror", "-ffreestanding"]
+    command += [*result.instrument, *result.code]
     command += [f"-D{define}" for define in result.defines]
     call([*command, "-c", source, "-o", tmp_path / "sample.o"], tmp_path)
     text = call(["llvm-nm-19", "-u", "--format=just-symbols", tmp_path / "sample.o"], tmp_path)

@@ -67,21 +67,9 @@ def nm(path):
 def compile_sample(compiler, options, sample, scratch):
     """Return the undefined symbols of the sample, or None if the compiler does not take the options."""
     words = [word for option in options for word in option.split()]
-    result = subprocess.run(
-        [
-            compiler,
-            "-O1",
-            "-ffreestanding",
-            "-fsanitize=kernel-address",
-            *words,
-            "-c",
-            str(sample),
-            "-o",
-            str(scratch),
-        ],
-        capture_output=True,
-        text=True,
-    )
+    command = [compiler, "-O1", "-ffreestanding", "-fsanitize=kernel-address", *words]
+    command += ["-c", str(sample), "-o", str(scratch)]
+    result = subprocess.run(command, capture_output=True, text=True)
     if result.returncode:
         print("\n".join("# " + line for line in result.stderr.splitlines()[:5]))
         return None
