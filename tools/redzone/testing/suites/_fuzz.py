@@ -27,7 +27,7 @@ BAD = {
     "Null": "KASAN: null-ptr-deref",
     "Exit": "exit: program returned 3",
     "Free": "KASAN: double-free",
-    "Deep": "Kernel panic - not syncing: kernel stack overflow",
+    "Deep": "Insufficient stack space in deep",
     "Many": "KASAN: slab-out-of-bounds",
     "Mail": "crash: the target has overwritten the fuzzer's mailbox",
     # What it prints looks like a report of KASAN.

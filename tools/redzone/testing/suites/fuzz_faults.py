@@ -56,7 +56,7 @@ TITLES = {
     "h": "hang: no end after ",
     "p": "hang: no end after ",
     "w": "KASAN: ",
-    "o": "Kernel panic - not syncing: kernel stack overflow",
+    "o": "Insufficient stack space in ",
     "f": "KASAN: double-free",
     "M": "KASAN: slab-out-of-bounds Read",
     "a": "exit: program returned 134",
