@@ -19,6 +19,19 @@ def test_broken_links(tmp_path):
     ]
 
 
+def test_broken_tables():
+    """A row that is wrapped, joined with the next, or has a | of code is named; an escaped one is not."""
+    text = (
+        "| a | b |\n|---|---|\n| `x \\| y` | 1 |\n| `x | y` | 2 |\n| long\nrow | 3 |\n\n"
+        "| a |\n|---|\n| 1 | | 2 |\n```\n| any |\n| x | y |\n```\n"
+    )
+    assert _prose.broken_tables({"a.md": text}) == [
+        "a.md:4: 3 cells, the heading has 2",
+        "a.md:5: 0 cells, the heading has 2",
+        "a.md:10: 3 cells, the heading has 1",
+    ]
+
+
 def test_habits():
     """Each habit is named with its line, also across two lines; code and other uses of the words are not."""
     text = (

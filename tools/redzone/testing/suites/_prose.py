@@ -7,6 +7,8 @@ _CODE = re.compile(r"^```.*?^```|(?<!`)`[^`\n]*`", re.M | re.S)
 _FENCE = re.compile(r"^```.*?^```", re.M | re.S)
 _LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ (.*)$", re.M)
+# Divides the cells of a table, also inside of `code`.
+_CELL = re.compile(r"(?<!\\)\|")
 
 
 def _blank(pattern, text):
@@ -41,6 +43,19 @@ def broken_links(documents):
                 and anchor not in anchors(target.read_text(encoding="utf-8"))
             ):
                 problems.append(f"{path}:{line}: {found[1]} names no heading")
+    return problems
+
+
+def broken_tables(documents):
+    """Return the rows of tables in @documents, {path: text}, whose cells are not as many as the heading's."""
+    problems = []
+    for path, text in documents.items():
+        wanted = 0
+        for number, line in enumerate(_blank(_FENCE, text).splitlines(), 1):
+            cells = len(_CELL.findall(line)) if line.startswith("|") else 0
+            if cells and wanted and cells != wanted:
+                problems.append(f"{path}:{number}: {cells - 1} cells, the heading has {wanted - 1}")
+            wanted = cells and (wanted or cells)
     return problems
 
 

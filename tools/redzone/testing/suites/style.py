@@ -399,6 +399,7 @@ def run(context):
     yield result("figures-of-documents", figures.problems())
     documents = {path: path.read_text(encoding="utf-8") for path in paths if path.suffix == ".md"}
     yield result("links-of-documents", _prose.broken_links(documents))
+    yield result("tables-of-documents", _prose.broken_tables(documents))
     headers = [path for path in paths if path.is_relative_to(ROOT / "include") and path.suffix == ".h"]
     texts = {path: path.read_text(encoding="utf-8") for path in headers}
     texts |= {path: text for path, text in documents.items() if path.name != "CHANGELOG.md"}
