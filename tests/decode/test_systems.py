@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Reports of other kernels' sanitizers: what each row of decode/systems.py makes of a log in its system's form.
 
-All names and numbers are invented. docs/use/decode.md names the systems, and points here for their reports.
+All names and numbers are invented. docs/use/decode.md has the headlines.
 """
 
 # Lines of logs.
