@@ -109,8 +109,8 @@ KASAN_HOOK void kasan_cache_shrink(struct kasan_cache *cache) KASAN_OFF();
 /** kasan_poison_slab() - pages become a slab: all of it is redzone until objects are handed out. */
 KASAN_HOOK void kasan_poison_slab(const void *slab, size_t size) KASAN_OFF();
 
-/** kasan_init_slab_object() - clear the metadata of a slot in a new slab. The runtime can write to the slot, whose
- *  contents are undefined. */
+/** kasan_init_slab_object() - clear the metadata of a slot in a new slab. The slot's memory must be writable; its
+ *  contents may be anything. */
 KASAN_HOOK void kasan_init_slab_object(struct kasan_cache *cache, void *object) KASAN_OFF();
 
 /** kasan_init_slab_slot() - kasan_init_slab_object(), with a result. Return: the pointer that the allocator must keep
