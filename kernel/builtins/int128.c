@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * int128.c - what compilers call for integers: division of 128 bits, the arithmetic of -ftrapv, counts of bits for
+ * int128.c - what compilers call for integers: division and shifts of 128 bits, the arithmetic of -ftrapv, counts of bits for
  * code that may not use vector registers, and __clear_cache(). Their names and results are those of GCC's and LLVM's libraries.
  */
 #include "float128.h"
@@ -176,6 +176,46 @@ static inline bool multiply_s128(s128 a, s128 b, s128 *result)
 DEFINE_TRAPPING(int32_t, si)
 DEFINE_TRAPPING(int64_t, di)
 DEFINE_TRAPPING(s128, ti)
+
+/* --- Shifts of 128 bits by a number from 0 to 127 that is not constant --- */
+
+/* Clang and GCC 12 shift in line, GCC 14 calls these. They shift halves, or they would call themselves. */
+static inline u128 words(uint64_t high, uint64_t low)
+{
+	return (u128)high << 64 | low;
+}
+
+u128 __ashlti3(u128 a, int by);
+u128 __ashlti3(u128 a, int by)
+{
+	const uint64_t high = (uint64_t)(a >> 64), low = (uint64_t)a;
+
+	if (by >= 64)
+		return words(low << (by - 64), 0);
+	return by ? words(high << by | low >> (64 - by), low << by) : a;
+}
+
+u128 __lshrti3(u128 a, int by);
+u128 __lshrti3(u128 a, int by)
+{
+	const uint64_t high = (uint64_t)(a >> 64), low = (uint64_t)a;
+
+	if (by >= 64)
+		return high >> (by - 64);
+	return by ? words(high >> by, low >> by | high << (64 - by)) : a;
+}
+
+s128 __ashrti3(s128 a, int by);
+s128 __ashrti3(s128 a, int by)
+{
+	const int64_t high = (int64_t)(a >> 64);
+	const uint64_t low = (uint64_t)a;
+
+	if (by >= 64)
+		return high >> (by - 64);
+	return by ? (s128)words((uint64_t)(high >> by), low >> by | (uint64_t)high << (64 - by))
+		  : a;
+}
 
 /* --- Counts of bits --- */
 

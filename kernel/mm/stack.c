@@ -174,7 +174,7 @@ void stack_cache_drop(void)
 
 void *stack_alloc(size_t size, struct task *task)
 {
-	struct vm_struct *vm;
+	struct vm_struct *vm = NULL;
 	void *stack;
 
 	size = PAGE_ALIGN(size);
@@ -202,7 +202,7 @@ void *stack_alloc(size_t size, struct task *task)
 
 void *stack_alloc_demand(size_t size, struct task *task)
 {
-	struct vm_struct *vm;
+	struct vm_struct *vm = NULL;
 
 	size = PAGE_ALIGN(size);
 	/* A small one is there as fast as it is made. */

@@ -155,6 +155,7 @@ static void show(const char *name, int mode, u128 a, u128 b, u128 ours, u128 the
 #define ALL_COMPARISONS(X) \
 	X(__eqtf2) X(__netf2) X(__lttf2) X(__letf2) X(__gttf2) X(__getf2) X(__unordtf2)
 #define ALL_DIVISIONS(X, Y) X(__udivti3) X(__umodti3) Y(__divti3) Y(__modti3)
+#define ALL_SHIFTS(X)	    X(u128, __ashlti3) X(u128, __lshrti3) X(s128, __ashrti3)
 #define ALL_FROM_F128(X)          \
 	X(int32_t, __fixtfsi)     \
 	X(int64_t, __fixtfdi)     \
@@ -186,6 +187,9 @@ ALL_COMPARISONS(D)
 ALL_DIVISIONS(D, E)
 #undef D
 #undef E
+#define D(type, name) type name(type, int), gcc_##name(type, int);
+ALL_SHIFTS(D)
+#undef D
 #define D(type, name) UNARY(type, name, f128)
 ALL_FROM_F128(D)
 #undef D
@@ -341,7 +345,13 @@ static void one_round(void)
 	if ((s128)j != -1 || i != (u128)1 << 127) \
 		COMPARE(#name, 0, name((s128)i, (s128)j), gcc_##name((s128)i, (s128)j), i, j, SAME);
 		ALL_DIVISIONS(T, U)
+#undef T
 	}
+	int by = (int)(number() % 128);
+
+#define T(type, name) COMPARE(#name, 0, name((type)i, by), gcc_##name((type)i, by), i, by, SAME);
+	ALL_SHIFTS(T)
+#undef T
 }
 
 int main(int argc, char **argv)
