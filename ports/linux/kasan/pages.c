@@ -35,9 +35,10 @@ void __kasan_poison_pages(struct page *page, unsigned int order, bool init)
 
 	if (unlikely(PageHighMem(page)))
 		return;
-	ptr = kasan_reset_tag(page_address(page));
+	ptr = page_address(page);
 	if (unlikely(init) && kasan_has_integrated_init())
-		memset(ptr, 0, PAGE_SIZE << order);
+		memset(kasan_reset_tag(ptr), 0, PAGE_SIZE << order);
+	/* With the tag: without one, these would be pages that sampling has left out. */
 	redzone_free_pages(ptr, PAGE_SIZE << order);
 }
 

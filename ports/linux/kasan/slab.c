@@ -159,14 +159,24 @@ bool __kasan_mempool_poison_object(void *ptr, unsigned long ip)
 	return true;
 }
 
+/*
+ * The pool hands out the pointer that it has, so the object must keep its tag. redzone_mempool_unpoison_object() would
+ * choose another one.
+ */
 void __kasan_mempool_unpoison_object(void *ptr, size_t size, unsigned long ip)
 {
 	struct folio *folio = virt_to_folio(ptr);
+	struct redzone_cache *kasan;
 
 	if (is_kfence_address(ptr))
 		return;
-	if (folio_test_slab(folio))
-		redzone_mempool_unpoison_object(ptr, size);
-	else
+	if (!folio_test_slab(folio)) {
 		redzone_kmalloc_large(ptr, size, folio_size(folio), NULL);
+	} else if (IS_ENABLED(CONFIG_KASAN_GENERIC)) {
+		redzone_mempool_unpoison_object(ptr, size);
+	} else {
+		kasan = kasan_cache(folio_slab(folio)->slab_cache);
+		if (kasan)
+			redzone_slab_realloc(kasan, ptr, size);
+	}
 }
