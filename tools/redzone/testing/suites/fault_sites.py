@@ -142,11 +142,14 @@ SITES = [
         )
         for function in ("kmalloc", "kstrdup")
     ),
-    Site(
-        "kernel/module/boot.c:run kthread_create_sized",
-        "module",
-        ["module module: no memory for its thread"],
-        base.PROGRAM_FAILED,
+    *(
+        Site(
+            f"kernel/module/boot.c:run {function}",
+            "module",
+            ["module module: no memory for its thread"],
+            base.PROGRAM_FAILED,
+        )
+        for function in ("kmalloc", "kthread_create_sized")
     ),
     *(
         Site(
