@@ -33,7 +33,7 @@ static bool insert_barrier(struct worker_pool *pool, struct pool_workqueue *pwq,
 	barrier->work.pool = pool;
 	if (pwq) {
 		wq_point(WQ_CHANGE, work, pool);
-		/* What was linked to the item stays so, after the barrier. */
+		/* If the item was linked to the next one, the barrier between them now carries that link. */
 		flags |= work_flags(work) & WORK_LINKED;
 		work_set(work, WORK_LINKED);
 		work_set(&barrier->work, flags);

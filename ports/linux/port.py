@@ -86,7 +86,7 @@ def run(**options):
     "--mode",
     type=Choice(build.MODES),
     default=build.MODES[0],
-    help=f"One of {', '.join(build.MODES)}. Default: {build.MODES[0]}.",
+    help=f"Default: {build.MODES[0]}. sw_tags builds, but does not boot yet.",
 )
 @click.option("--own", "linux_own", is_flag=True, help="With Linux's own KASAN, for comparison.")
 @click.option("--source", metavar="DIR", help="A source tree of Linux 6.12; it is copied, not changed.")
@@ -106,7 +106,7 @@ def run(**options):
 def command(context, **options):
     """Build Linux 6.12 with Redzone in the place of its mm/kasan, and boot it in QEMU.
 
-    The source is a copy of Debian's, below build/. The first build of a mode takes ten minutes on two CPUs.
+    The source is a copy of Debian's, below build/. The first build of a mode takes a few minutes.
 
     \b
     Examples:

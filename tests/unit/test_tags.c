@@ -450,7 +450,7 @@ static void reused_object(void)
 	give(now);
 }
 
-/* A live object and a former owner of the free slot behind it have the same tag: the report names the later owner. */
+/* A live object and a former owner of the free slot after it have the same tag: the report names the later owner. */
 static void same_tag_on_both_sides(void)
 {
 	char *live, *gone;

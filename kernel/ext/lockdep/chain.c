@@ -213,7 +213,7 @@ static void check_commit(const struct taking *taking)
 
 	FOR_EACH_HELD(held, taking->stack)
 	{
-		/* What was taken by a try was not waited for, such as the work item that this runs in. */
+		/* A trylock never waited, so it orders nothing. The work item that this runs in counts as one. */
 		if (id_class(held->id) != class && !(held->id & ID_TRYLOCK))
 			check_dep(taking, class, false, id_class(held->id),
 				  id_read(held->id) == LOCK_READ_RECURSIVE, true);

@@ -38,7 +38,7 @@ class Tree:
         self.new = self.folder / "mm" / ".kasan-redzone"
 
     def version(self):
-        """Return the version as in "6.12.117"; raise Failure if the folder is no tree of Linux."""
+        """Return the version as in "6.12.117"; raise Failure if the folder is not a tree of Linux."""
         makefile = self.folder / "Makefile"
         text = makefile.read_text(encoding="utf-8", errors="replace") if makefile.is_file() else ""
         found = [re.search(rf"^{key} = (\d+)$", text, re.M) for key in ("VERSION", "PATCHLEVEL", "SUBLEVEL")]

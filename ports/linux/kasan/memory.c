@@ -21,8 +21,8 @@
 DEFINE_PER_CPU(unsigned int, kasan_no_pages);
 
 /*
- * A trace is stored in the middle of whatever frees or allocates. So this wakes nobody and waits for nothing: without
- * reclaim flags the page allocator takes what it has. Where even its own locks may be held, kasan_no_pages says so.
+ * A trace is stored in the middle of whatever frees or allocates, so this must neither sleep nor wake a thread. Without
+ * reclaim flags the page allocator takes what it has. kasan_no_pages is set where its own locks may be held.
  */
 static void *late_pages(size_t size)
 {

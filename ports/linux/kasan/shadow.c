@@ -98,8 +98,8 @@ static int unmap_page(pte_t *ptep, unsigned long addr, void *unused)
 
 /*
  * [@start, @end) has been freed, and all of [@free_start, @free_end) is free: pages of shadow that describe nothing else
- * go. Until the TLBs are flushed, which the caller may leave for later, other CPUs may see the old shadow; nobody uses
- * that memory before.
+ * go. The caller may flush the TLBs later, and until then other CPUs may see the old shadow. That memory is not used
+ * again before the flush.
  */
 void kasan_release_vmalloc(unsigned long start, unsigned long end, unsigned long free_start,
 			   unsigned long free_end, unsigned long flags)

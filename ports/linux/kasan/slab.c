@@ -108,7 +108,7 @@ bool __kasan_slab_free(struct kmem_cache *cache, void *object, bool init, bool s
 	if (!IS_ENABLED(CONFIG_KASAN_GENERIC) && still_accessible)
 		return false;
 	verdict = redzone_slab_free(kasan, object, kasan_reset_tag(object), 0);
-	/* The grace period of such a cache is over, and nobody reads the object any more. */
+	/* The grace period of such a cache is over, so no reader of the object is left. */
 	if (verdict == KASAN_FREE_NOW && !still_accessible &&
 	    (kasan->flags & KASAN_CACHE_NO_QUARANTINE))
 		verdict = redzone_slab_free_deferred(kasan, object);

@@ -72,7 +72,7 @@ def note_console(path, *images):
 STATUSES = """\b
 Exit status:
   0  no KASAN report
-  1  KASAN reported (so it does with --run, which plants bugs)
+  1  KASAN reported, as with --run, which plants bugs; linux --run judges Linux's tests
   2  usage or build error, or the source cannot be fetched
   3  the system crashed or hung, or what was planted was not reported
   130  interrupted

@@ -15,8 +15,8 @@
 
 #ifndef CONFIG_KASAN_HW_TAGS
 #define CONFIG_KASAN_SHADOW_FULL 1
-/* The upper half of the address space. What is inside and not mapped may have no shadow: an access faults there, as it
- * does in Linux. */
+/* The upper half of the address space. Addresses in it that are not mapped may have no shadow. A check of
+ * such an address faults, as it does with Linux's own KASAN. */
 #define CONFIG_KASAN_SHADOW_HIGH 0xffffffffffffffffUL
 #if defined(CONFIG_ARM64_VA_BITS)
 #define CONFIG_KASAN_SHADOW_LOW (-(1UL << CONFIG_ARM64_VA_BITS))

@@ -164,7 +164,7 @@ def _killed(fuzz):
     wrong += _fuzz.wrong_end(status, output, word, "the emulator was ended")
     wrong += _fuzz.missing(fuzz.titles("kill"), [_fuzz.BAD["Null"]])
     wrong += when("Traceback" in output, "a traceback")
-    wrong += when(_left(str(sync), str(fuzz.folder / "kill")), "processes stay behind")
+    wrong += when(_left(str(sync), str(fuzz.folder / "kill")), "processes are left over")
     yield result("killed", wrong, log)
 
 
@@ -260,7 +260,7 @@ def _export(fuzz):
             wrong.append(f"{name} did not run to its end")
     if not all("Persistent mode binary detected" in output for _, output, _ in ends):
         wrong.append("afl-fuzz does not see what the executable can do")
-    wrong += when(not (sync / "b" / ".synced").is_dir() or _left(str(moved)), "processes stay behind")
+    wrong += when(not (sync / "b" / ".synced").is_dir() or _left(str(moved)), "processes are left over")
     yield result("export.afl-fuzz", wrong, ends[0][2])
     if not crashes:
         return
@@ -306,9 +306,11 @@ def _hang(fuzz):
     limits = ("-E", 2000, "-s", 1, "-G", 4, "-t", "500+", "-i", seeds, "-o", sync)
     status, output, log = fuzz.finish(_afl(fuzz, "afl-fuzz", *limits, "--", executable))
     wrong = [] if status == 0 else [f"exit status {status}"]
-    wrong += when(not re.search(r"results in a (timeout|hang)", output), "the hang is no timeout")
+    wrong += when(
+        not re.search(r"results in a (timeout|hang)", output), "the hang is not reported as a timeout"
+    )
     wrong += when(int(_statistics(sync / "default").get("execs_done", 0)) < 2000, "it did not go on")
-    wrong += when(_left(str(executable)), "processes stay behind")
+    wrong += when(_left(str(executable)), "processes are left over")
     yield result("export.hang", wrong, log)
 
 

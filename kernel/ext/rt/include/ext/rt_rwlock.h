@@ -3,10 +3,10 @@
  * rt_rwlock.h - rwlock_t in a real-time kernel: it sleeps. Included by <kernel/rwlock.h>.
  *
  * What <ext/rt_spinlock.h> says about holders and about masking interrupts holds here too. A writer that waits, or
- * writes, runs with the priority of the most urgent task behind it. Readers are not known by name, so they are not lent
+ * writes, runs with the priority of the most urgent task that waits for it. Readers are not known by name, so they are not lent
  * a priority: an urgent writer waits until they are done. Use a spin lock where that matters.
  *
- * Readers wait behind waiting writers. So a task that reads must not take the lock for reading again, unless there
+ * New readers wait until all waiting writers are done. So a task that reads must not take the lock for reading again, unless there
  * are no writers.
  */
 #ifndef EXT_RT_RWLOCK_H
