@@ -15,6 +15,11 @@
  *    kasan_reset_tag(), kasan_shadow_of(), kasan_memory_state(), kasan_byte_accessible(). Unless its comment says so,
  *    it must not call anything else of the runtime, and must not allocate or free memory that is under the runtime's
  *    hooks: both may need a runtime lock that is already held.
+ *  - NMIs, and other interrupts that kasan_port_irq_save() does not keep out. One may come while its CPU holds a lock of
+ *    the runtime or is inside a function of the port. It may call what <kasan/kasan.h> lists for an NMI. The runtime
+ *    then waits for no lock that the interrupted code holds, and neither may the functions that those calls lead to:
+ *    kasan_port_alloc(), which returns NULL instead, kasan_port_find_object(), kasan_port_clock(), and what prints a
+ *    report.
  *  - Arguments. Structs to be filled are valid and zeroed, buffers are valid, strings are NUL-terminated and
  *    readable. An address that a function is asked about (@addr, @pc) may be any number at all: it comes from a
  *    bug, or from memory that a bug has overwritten. Look it up; do not follow it before you know where it leads.
