@@ -125,6 +125,13 @@ class Builder:
         return audit.audit(files, **options)
 
 
+# Changes of the linker script.
+WITHOUT_ARRAY = (
+    ("KEEP(*(SORT_BY_INIT_PRIORITY(.init_array.*))) KEEP(*(.init_array))", ""),
+    ("/DISCARD/ : {", "/DISCARD/ : { *(.init_array .init_array.*)"),
+)
+
+
 @pytest.fixture
 def builder(tmp_path, amalgamated):
     return lambda name, cc="clang-19": Builder(tmp_path / "image", amalgamated, name, cc)
@@ -164,6 +171,14 @@ def test_a_number_is_no_constructor(builder):
     result = made.audit(made.image(f"-DNUMBER={address}"))
     assert result["findings"] == []
     assert result["constructors"]["bounds"] == ["__init_array_start", "__init_array_end"]
+    # Without the array, such a number must not pass for it.
+    objects = [
+        made.app(made.debug),
+        made.start(made.debug, f"-DNUMBER={address}"),
+        made.compile(made.amalgamated / "kasan.c"),
+    ]
+    (text,) = made.audit(made.link(objects, *WITHOUT_ARRAY))["findings"]
+    assert text.startswith("1 of 1 constructors are in no array")
 
 
 def test_windows_that_overlap(builder):
@@ -199,11 +214,7 @@ def test_a_table_of_symbols_is_no_array(builder, tmp_path, name, with_names):
     assert result["findings"] == []
     assert result["constructors"]["array"].startswith(".init_array ")
     # Without the array, the audit must not take the table for it.
-    dropped = (
-        ("KEEP(*(SORT_BY_INIT_PRIORITY(.init_array.*))) KEEP(*(.init_array))", ""),
-        ("/DISCARD/ : {", "/DISCARD/ : { *(.init_array .init_array.*)"),
-    )
-    (text,) = made.audit(made.link(objects, *dropped))["findings"]
+    (text,) = made.audit(made.link(objects, *WITHOUT_ARRAY))["findings"]
     assert text.startswith("1 of 1 constructors are in no array")
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 _START = re.compile(r"(start|begin|_list_*$|_s$)", re.IGNORECASE)
 _END = re.compile(r"(end|stop|limit|_e$)", re.IGNORECASE)
 REGISTER = "__asan_register_globals"
+# Sizes, counts and short texts have such values everywhere; so have addresses in an image that starts at 0.
+NUMBERS = 1 << 16
 
 
 @dataclass
@@ -81,7 +83,13 @@ def _arrays(image, words):
 
 def _without_numbers(arrays):
     """Return @arrays without words that are numbers or text and have the value of a constructor's address, as
-    in an image that starts at 0. A constructor is in one array, which symbols bound."""
+    in an image that starts at 0. A constructor is in one array, which symbols bound; without bounds, only its
+    section's name or a large address tells an array from a number."""
+    arrays = [
+        array
+        for array in arrays
+        if array.bounds or array.section.is_array or max(array.words.values()) >= NUMBERS
+    ]
     real, held = [], set()
     for array in sorted(arrays, key=lambda array: not array.bounds):
         functions = set(array.words.values())
