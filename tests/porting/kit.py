@@ -291,5 +291,13 @@ def few(names, combinations, pairs=True):
         chosen.append(max(combinations, key=worth))
         left -= covered(chosen[-1])
         used.update(enumerate(chosen[-1]))
-    rest = [pytest.param(*values, marks=pytest.mark.rest) for values in combinations if values not in chosen]
-    return pytest.mark.parametrize(names, [*chosen, *rest])
+    return first(len(chosen), names, chosen + [values for values in combinations if values not in chosen])
+
+
+def first(count, names, values):
+    """Parametrize a test with @values. By default the first @count of them run; --rest runs the others."""
+    rows = [value if isinstance(value, tuple) else (value,) for value in values]
+    marks = [(), (pytest.mark.rest,)]
+    return pytest.mark.parametrize(
+        names, [pytest.param(*row, marks=marks[place >= count]) for place, row in enumerate(rows)]
+    )

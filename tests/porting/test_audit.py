@@ -5,7 +5,7 @@ import json
 import shutil
 
 import pytest
-from kit import ROOT, call, change, compiler, few, make_template, need
+from kit import ROOT, call, change, compiler, few, first, make_template, need
 from redzone.core.base import Failure
 from redzone.kit import audit
 
@@ -246,7 +246,7 @@ def test_files_without_checks_of_tags_are_findings(tree):
     assert "1 file without checks" in text and "main.c" in text and "nothing is instrumented" in text
 
 
-@pytest.mark.parametrize("options", ["WHERE=outline", "MODE=sw_tags"])
+@first(1, "options", ["MODE=sw_tags", "WHERE=outline"])
 def test_an_instrumented_runtime_is_a_finding(tree, options):
     """The commonest mistake with a copied runtime: it is compiled with the tree's own flags."""
     redzone = tree / "redzone"
@@ -259,7 +259,7 @@ def test_an_instrumented_runtime_is_a_finding(tree, options):
     assert any("the runtime itself is instrumented" in text for text in findings(elf, exclude=TAG_PLAIN))
 
 
-@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+@first(1, "cc", ["clang-19", "gcc"])
 def test_hardware_tags(tree, cc):
     """Files without checks are not a finding; a file with checks is."""
     elf, _ = make_template(tree, "arm64", cc, "MODE=hw_tags")

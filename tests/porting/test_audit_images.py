@@ -2,6 +2,7 @@
 """./redzone audit on images as other projects link them: constructors in flash, Thumb, GNU ld's relaxation,
 two banks of RAM, a table of symbols, several versions of debug information. The images are never booted."""
 
+import itertools
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -188,8 +189,7 @@ def test_windows_that_overlap(builder):
     assert text == "the windows 0x40000000..0x40080000 and 0x4007fff8..0x40080038 overlap"
 
 
-@pytest.mark.parametrize("name", list(MACHINES))
-@pytest.mark.parametrize("with_names", [False, True])
+@few(("name", "with_names"), itertools.product(MACHINES, (False, True)), pairs=False)
 def test_a_table_of_symbols_is_no_array(builder, tmp_path, name, with_names):
     """An image that contains the addresses of its own functions, as a kernel does for its traces."""
     need("llvm-nm-19")

@@ -6,7 +6,7 @@ import itertools
 import re
 
 import pytest
-from kit import ROOT, TEMPLATE, boot, call, cmake_template, compiler, few, make_template, need
+from kit import ROOT, TEMPLATE, boot, call, cmake_template, compiler, few, first, make_template, need
 from redzone.elf.file import File
 
 HEADERS = sorted(path.name for path in (ROOT / "include" / "kasan").glob("*.h"))
@@ -143,14 +143,7 @@ def test_the_example_in_cpp(tree, arch, cc, variables):
     expect_all(arch, elf, mode)
 
 
-@pytest.mark.parametrize(
-    ("arch", "cc"),
-    [
-        ("arm64", "gcc"),
-        pytest.param("riscv64", "clang-19", marks=pytest.mark.rest),
-        pytest.param("cortex-m33", "clang-19", marks=pytest.mark.rest),
-    ],
-)
+@first(1, ("arch", "cc"), [("arm64", "gcc"), ("riscv64", "clang-19"), ("cortex-m33", "clang-19")])
 def test_the_example_in_cpp_by_cmake(tree, arch, cc):
     if cc == "gcc":
         need(GXX[arch])

@@ -12,6 +12,7 @@ from kit import (
     cmake_template,
     expect_all_reported,
     few,
+    first,
     make_template,
     need,
     pkg_config_template,
@@ -49,13 +50,14 @@ def test_add_subdirectory_tags(tree, mode, cc, where):
     expect_all_reported("arm64", cmake_template(tree, "arm64", cc, *options), mode)
 
 
-@pytest.mark.parametrize(
+@first(
+    2,
     ("arch", "cc", "dynamic"),
     [
         ("riscv64", "clang-19", "ON"),
-        pytest.param("riscv32", "gcc", "OFF", marks=pytest.mark.rest),
         ("cortex-m3", "gcc", "OFF"),
-        pytest.param("cortex-m7", "clang-19", "OFF", marks=pytest.mark.rest),
+        ("riscv32", "gcc", "OFF"),
+        ("cortex-m7", "clang-19", "OFF"),
     ],
 )
 def test_add_subdirectory(tree, arch, cc, dynamic):

@@ -13,8 +13,8 @@ THREE = list(itertools.product("abc", "de", "fg"))
 
 def parts(mark):
     """Return (default, rest) of a test's combinations."""
-    default = [values for values in mark.args[1] if not hasattr(values, "marks")]
-    return default, [values.values for values in mark.args[1] if hasattr(values, "marks")]
+    default = [row.values for row in mark.args[1] if not row.marks]
+    return default, [row.values for row in mark.args[1] if row.marks]
 
 
 @pytest.mark.parametrize(("size", "pairs"), [(2, True), (1, False)])

@@ -3,7 +3,6 @@
 
 import shutil
 
-import pytest
 from kit import (
     ROOT,
     call,
@@ -11,6 +10,7 @@ from kit import (
     cmake_template,
     compiler,
     expect_all_reported,
+    first,
     need,
     pkg_config_template,
     place,
@@ -65,7 +65,7 @@ KITS = [
 ]
 
 
-@pytest.mark.parametrize(("build", "fast", "small", "arch", "cc"), KITS)
+@first(2, ("build", "fast", "small", "arch", "cc"), KITS)
 def test_optimize_for_size(tree, tmp_path, prefix, amalgamated, monkeypatch, build, fast, small, arch, cc):
     """-Os makes the runtime smaller by a tenth at least, and it still finds every bug."""
     sizes = []
@@ -80,10 +80,7 @@ def test_optimize_for_size(tree, tmp_path, prefix, amalgamated, monkeypatch, bui
 
 
 # All kits pass the same options on; which they are the test above shows.
-@pytest.mark.parametrize(
-    ("build", "ignored", "optimize", "arch", "cc"),
-    [*KITS[:2], *(pytest.param(*kit, marks=pytest.mark.rest) for kit in KITS[2:])],
-)
+@first(2, ("build", "ignored", "optimize", "arch", "cc"), KITS)
 def test_what_is_not_used_is_dropped(
     tree, prefix, amalgamated, monkeypatch, build, ignored, optimize, arch, cc
 ):

@@ -7,7 +7,7 @@ import re
 import shutil
 
 import pytest
-from kit import ROOT, boot, change, few, make_template, need
+from kit import ROOT, boot, change, few, first, make_template, need
 from redzone.core.base import Failure
 from redzone.elf.file import File
 from redzone.elf.symbols import FUNC, Functions, symbols
@@ -46,7 +46,7 @@ def trace(text, head, found_in):
     return [found_in.name(int(pc, 16) - 1) for pc in pcs]
 
 
-@pytest.mark.parametrize("compiler", size.COMPILERS)
+@first(1, "compiler", reversed(size.COMPILERS))
 def test_known_traces_are_whole_ones(compiler):
     """Random chains of calls: a trace found in the table is what unwinding the whole stack gives."""
     tools(compiler)
@@ -58,8 +58,7 @@ def test_known_traces_are_whole_ones(compiler):
     assert int(found["planted"].split()[2]) > 0, found
 
 
-@pytest.mark.parametrize("layout", size.LAYOUTS)
-@pytest.mark.parametrize("compiler", size.COMPILERS)
+@few(("compiler", "layout"), itertools.product(size.COMPILERS, size.LAYOUTS), pairs=False)
 def test_a_small_part_finds_its_bugs(compiler, layout):
     tools(compiler)
     part = SMALLEST[layout]
@@ -98,7 +97,7 @@ def test_the_compact_shadow_is_small():
     assert found["compact_16k"]["code"] < found["full_16k"]["code"]
 
 
-@pytest.mark.parametrize("compiler", size.COMPILERS)
+@first(1, "compiler", reversed(size.COMPILERS))
 def test_recorded_figures_are_the_measured_ones(compiler):
     tools(compiler)
     for name, recorded in size.recorded(compiler).items():
@@ -117,8 +116,11 @@ def test_recorded_figures_are_the_measured_ones(compiler):
 
 
 # Clang's -Oz is what -Os is to GCC; its -Os inlines more.
-@pytest.mark.parametrize(("compiler", "optimize"), [("gcc", "s"), ("clang", "z")])
-@pytest.mark.parametrize("layout", size.LAYOUTS)
+@few(
+    ("compiler", "optimize", "layout"),
+    [(*one, layout) for one in (("gcc", "s"), ("clang", "z")) for layout in size.LAYOUTS],
+    pairs=False,
+)
 def test_the_code_is_small(compiler, optimize, layout):
     tools(compiler)
     image = size.build(compiler, layout, "bugs", size.LARGE, (), (f"OPTIMIZE={optimize}",))

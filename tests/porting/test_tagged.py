@@ -5,7 +5,18 @@ kit takes the option, and the example then finds the bug that it leaves out in t
 import shutil
 
 import pytest
-from kit import ROOT, boot, change, cmake, cmake_template, make_template, need, pkg_config_template, place
+from kit import (
+    ROOT,
+    boot,
+    change,
+    cmake,
+    cmake_template,
+    first,
+    make_template,
+    need,
+    pkg_config_template,
+    place,
+)
 
 # (mode, make's variable, CMake's argument, the bug that the mode leaves out without it, its type)
 CASES = {
@@ -52,7 +63,7 @@ def with_argument(tree, argument):
     change(tree / "CMakeLists.txt", (f"{add} MODE", f"{add} {argument} MODE"))
 
 
-@pytest.mark.parametrize("case", list(CASES))
+@first(1, "case", list(CASES))
 def test_make(all_bugs, case):
     mode, variable, *_ = CASES[case]
     elf, _ = make_template(all_bugs, "arm64", "clang-19", f"MODE={mode}", variable)
@@ -67,7 +78,7 @@ def test_cmake(all_bugs, case):
     expect_reported(cmake_template(all_bugs, "arm64", "clang-19", *options), case)
 
 
-@pytest.mark.parametrize("case", list(CASES))
+@first(1, "case", reversed(CASES))
 def test_pkg_config(all_bugs, prefix, case, monkeypatch):
     monkeypatch.setenv("PKG_CONFIG_PATH", str(prefix / "share" / "pkgconfig"))
     mode = CASES[case][0]
