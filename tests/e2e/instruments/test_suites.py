@@ -22,8 +22,8 @@ PARTS = {
     "cases": (cases.TOGETHER, cases.IN_QUICK, cases.REST),
     "lockdep": (lockdep.CONFIGURATIONS, (), lockdep.REST),
     "kunit-bugs-removed": (kunit_bugs_removed.CONFIGURATIONS, (), kunit_bugs_removed.REST),
-    "unit": (unit.PRESETS, unit.IN_QUICK, ()),
-    "freestanding": (freestanding.builder.presets(), freestanding.IN_QUICK, ()),
+    "unit": (unit.PRESETS, unit.IN_QUICK, unit.REST),
+    "freestanding": (freestanding.builder.presets(), freestanding.IN_QUICK, freestanding.REST),
 }
 
 

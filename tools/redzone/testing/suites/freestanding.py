@@ -17,6 +17,7 @@ from redzone.testing.runner import FAIL, PASS, SKIP, Result, result, when
 from redzone.testing.suites import _calls, style
 
 TOOLS = ("cmake", "ninja")
+OPTIONS = ("rest",)
 QUICK = "part"
 # One target of 64 and one of 32 bits, each mode, and the compact shadow, which has a call up of its own.
 IN_QUICK = tuple(
@@ -27,6 +28,18 @@ IN_QUICK = tuple(
         "arm-clang-compact",
         "arm64-clang-sw_tags",
         "arm64-clang-hw_tags",
+    )
+)
+# What is left has each architecture with each compiler and each layout, and each compiler with each layout.
+REST = tuple(
+    f"runtime-{name}"
+    for name in (
+        "arm64-clang-windowed",
+        "arm64-gcc-full",
+        "riscv64-clang-full",
+        "riscv64-gcc-windowed",
+        "x86_64-clang-windowed",
+        "x86_64-gcc-full",
     )
 )
 
@@ -147,7 +160,7 @@ def _runtime(context, preset):
 def run(context):
     runtimes = [preset for preset in builder.presets() if preset.startswith("runtime-")]
     ready = []
-    for preset in context.part(runtimes, IN_QUICK):
+    for preset in context.part(runtimes, IN_QUICK, REST):
         reason = context.missing_for(preset)
         if reason:
             yield Result(preset.removeprefix("runtime-"), SKIP, reason)
@@ -156,4 +169,5 @@ def run(context):
     # Some at once: CMake and the archiver use one CPU each.
     for results in context.each(lambda preset: _runtime(context, preset), ready):
         yield from results
-    yield from _calls.run(context, context.part(_calls.pairs(), _calls.in_quick()))
+    if not context.rest:
+        yield from _calls.run(context, context.part(_calls.pairs(), _calls.in_quick()))

@@ -76,7 +76,7 @@ MEMORY_SUITES = "kunit.filter_glob=kasan*,slab*,mempool,page*,vm*,module,fault_i
 ALL_SUITES = {
     ("generic", "inline", "clang-19", 1),
     ("generic", "inline", "clang-19", 4),
-    ("generic", "outline", "gcc", 4),
+    ("generic", "inline", "gcc", 4),
     ("off", "inline", "clang-19", 4),
     ("sw_tags", "inline", "clang-19", 4),
     ("hw_tags", "sync", "clang-19", 4),

@@ -14,8 +14,11 @@ from redzone.testing.runner import FAIL, SKIP, Result
 
 # {compiler: preset}; only the instrumented tests differ between compilers.
 PRESETS = {"clang-19": "host-unit", "gcc": "host-unit-gcc"}
+OPTIONS = ("rest",)
 QUICK = "part"
 IN_QUICK = ("clang-19",)
+# The runtime under GCC is in the kernel's and the ports' suites as well.
+REST = ("gcc",)
 TIMEOUT = 600
 
 
@@ -67,5 +70,5 @@ def run(context):
     # The first tests already ask each compiler which symbols it emits; a missing compiler is a skip.
     for compiler in ("clang-22", "gcc"):
         context.missing(compiler)
-    for compiler in context.part(PRESETS, IN_QUICK):
+    for compiler in context.part(PRESETS, IN_QUICK, REST):
         yield from _preset(context, compiler, PRESETS[compiler])
