@@ -9,7 +9,7 @@ import shadow_calls
 from redzone.build import builder
 from redzone.core import process
 from redzone.core.base import BUILD, ROOT
-from redzone.testing.needs import need
+from redzone.testing.needs import first, need
 
 COMPILERS = ("clang-19", "gcc")
 GCC = "aarch64-linux-gnu-gcc"
@@ -85,16 +85,17 @@ int main(void)
 QUOTIENT = f"{2**100 // 1000000007:x}"
 
 
-# Each is a kernel of its own. Two of them have each compiler and the two kinds of instrumented code.
-@pytest.mark.parametrize(
+# Each is a kernel of its own. That of the first has other tests too.
+@first(
+    1,
     ("mode", "cc"),
     [
         ("generic", "clang-19"),
         ("sw_tags", "gcc"),
-        pytest.param("generic", "gcc", marks=pytest.mark.rest),
-        pytest.param("sw_tags", "clang-19", marks=pytest.mark.rest),
-        pytest.param("hw_tags", "clang-19", marks=pytest.mark.rest),
-        pytest.param("hw_tags", "gcc", marks=pytest.mark.rest),
+        ("generic", "gcc"),
+        ("sw_tags", "clang-19"),
+        ("hw_tags", "clang-19"),
+        ("hw_tags", "gcc"),
     ],
 )
 def test_with_a_shadow_call_stack(redzone, source, cc, mode):

@@ -7,6 +7,7 @@ import re
 import pytest
 from redzone.machine import console, qemu
 from redzone.run import each, each_build
+from redzone.testing.needs import first
 
 PROGRAMS = {
     # Names clash on purpose: each file is a separate program.
@@ -48,7 +49,7 @@ def files(redzone):
     return [f"{name}.c" for name in PROGRAMS]
 
 
-@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+@first(1, "cc", ["clang-19", "gcc"])
 def test_one_verdict_each(redzone, files, cc):
     options = ["--each", "--cc", cc, "--timeout", "10", "--json", "out.json", "--log", "console"]
     result = redzone("run", *options, *files, "--", "an argument", status=1)

@@ -44,6 +44,8 @@ def test_an_absent_extension_is_named(bare, name):
     shutil.rmtree(bare / "build")
 
 
+# A kernel of its own, which no other test uses.
+@pytest.mark.rest
 def test_the_kernel_and_its_tests_need_no_extension(bare):
     result = configure(bare)
     assert result.returncode == 0, result.stderr

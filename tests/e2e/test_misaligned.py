@@ -4,6 +4,7 @@
 import re
 
 import pytest
+from redzone.testing.needs import first
 
 ACCESSES = [
     (size, offset, access)
@@ -45,17 +46,18 @@ def program():
     return "\n".join(lines) + "\n"
 
 
-@pytest.mark.parametrize(
+@first(
+    5,
     "options",
     [
         ("--mode", "generic", "--inline"),
-        ("--mode", "generic", "--outline"),
-        ("--mode", "generic", "--inline", "--cc", "gcc"),
         ("--mode", "generic", "--outline", "--cc", "gcc"),
         ("--mode", "sw_tags", "--inline"),
-        ("--mode", "sw_tags", "--outline"),
         ("--mode", "sw_tags", "--outline", "--cc", "gcc"),
         ("--mode", "hw_tags"),
+        ("--mode", "generic", "--outline"),
+        ("--mode", "generic", "--inline", "--cc", "gcc"),
+        ("--mode", "sw_tags", "--outline"),
     ],
     ids=lambda options: "-".join(word.lstrip("-") for word in options),
 )

@@ -4,6 +4,7 @@
 import re
 
 import pytest
+from redzone.testing import needs
 
 MODULE = """\
 #include <kernel/module.h>
@@ -76,7 +77,7 @@ def first(source):
     return source(MODULE, "first.c")
 
 
-@pytest.mark.parametrize("options", [(), ("--outline",), ("--cc", "gcc"), ("--cc", "gcc", "--outline")])
+@needs.first(2, "options", [(), ("--cc", "gcc", "--outline"), ("--outline",), ("--cc", "gcc")])
 def test_example_has_two_symbolized_reports(redzone, options):
     result = redzone("run", *options, "--module", "examples/module_oob.c", cwd=redzone.root, status=1)
     reports = re.findall(r"BUG: KASAN: (\S+) in ([\w.]+)\+0x\w+/0x\w+ \[module_oob\]", result.stdout)

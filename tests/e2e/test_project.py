@@ -10,6 +10,7 @@ import pytest
 from redzone.core import process
 from redzone.core.base import Failure
 from redzone.run import inputs, project
+from redzone.testing.needs import first
 
 RUNTIME = """\
 #include <stdio.h>
@@ -46,7 +47,7 @@ int main(int argc, char **argv)
 """
 
 
-@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+@first(1, "cc", ["clang-19", "gcc"])
 def test_compiler_runtime(redzone, source, cc):
     """Division and multiplication of 128 bits, and the rest that compilers call."""
     result = redzone("run", "--cc", cc, source(RUNTIME), status=0)

@@ -93,7 +93,7 @@ BUGS = {
 
 def run(redzone, tmp_path, *options):
     (tmp_path / "locks.c").write_text(MODULE)
-    return redzone("run", "--mode", "off", "--preempt-rt", "--timeout", 10, "--module", "locks.c", *options)
+    return redzone("run", "--preempt-rt", "--timeout", 10, "--module", "locks.c", *options)
 
 
 def test_correct_use(redzone, tmp_path):

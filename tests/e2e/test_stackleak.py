@@ -147,7 +147,9 @@ def test_no_gap_is_longer_than_the_search(folder):
 def test_wrong_value_of_the_switch(redzone, source):
     """`stack_erasing=` refuses other values, and says which there are."""
     program = source("int main(void) { return 0; }\n")
-    result = redzone("run", program, "--kstack-erase", "--append", "stack_erasing=maybe")
+    # The kernel that the other tests here have.
+    features = ("--shadow-call-stack", "--kstack-erase")
+    result = redzone("run", program, *features, "--append", "stack_erasing=maybe")
     text = result.stdout + result.stderr
     assert (
         'Malformed kernel parameter stack_erasing="maybe": expected on|off|generic; keeping the default'

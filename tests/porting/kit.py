@@ -19,7 +19,7 @@ from redzone.core.arch import ARCHES
 from redzone.core.base import ROOT
 from redzone.core.outside import BY_KEY
 from redzone.kit import flags
-from redzone.testing.needs import need
+from redzone.testing.needs import first, need
 
 TEMPLATE = ROOT / "ports" / "template"
 CLANG_TARGET = {name: arch.target for name, arch in ARCHES.items()}
@@ -292,12 +292,3 @@ def few(names, combinations, pairs=True):
         left -= covered(chosen[-1])
         used.update(enumerate(chosen[-1]))
     return first(len(chosen), names, chosen + [values for values in combinations if values not in chosen])
-
-
-def first(count, names, values):
-    """Parametrize a test with @values. By default the first @count of them run; --rest runs the others."""
-    rows = [value if isinstance(value, tuple) else (value,) for value in values]
-    marks = [(), (pytest.mark.rest,)]
-    return pytest.mark.parametrize(
-        names, [pytest.param(*row, marks=marks[place >= count]) for place, row in enumerate(rows)]
-    )

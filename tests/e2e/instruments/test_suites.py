@@ -42,7 +42,7 @@ def test_nothing_is_in_no_part(name):
 
 @pytest.mark.parametrize("name", ["kunit", "golden", "cases"])
 def test_every_value_is_in_the_default_part(name):
-    """A mode with each kind of check and with each family of compilers; each compiler."""
+    """A mode with each kind of check; both families of compilers, each in one version."""
     items, quick, rest = PARTS[name]
 
     def values(chosen):
@@ -53,7 +53,7 @@ def test_every_value_is_in_the_default_part(name):
             found.update(words)
         return found
 
-    assert values(context().part(items, quick, rest)) == values(items)
+    assert values(context().part(items, quick, rest)) == values(items) - {"clang-22"}
 
 
 def test_suites_by_default():

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""For tests under pytest: the outside programs that a test needs, or the reason for which it is skipped."""
+"""For tests under pytest: the outside programs that a test needs, or the reason for which it is skipped; and
+which of its values it takes by default."""
 
 import functools
 import os
@@ -31,3 +32,17 @@ def need(*commands):
     for command in commands:
         if why := reason(command):
             pytest.skip(why)
+
+
+def first(count, names, values, **options):
+    """Parametrize a test with @values. By default the first @count of them run; --rest runs the others.
+    @options: such as ids."""
+    import pytest
+
+    rows = [(value,) if isinstance(names, str) else value for value in values]
+    marks = [(), (pytest.mark.rest,)]
+    return pytest.mark.parametrize(
+        names,
+        [pytest.param(*row, marks=marks[place >= count]) for place, row in enumerate(rows)],
+        **options,
+    )

@@ -2,7 +2,7 @@
 """The kernel's KUnit suites in QEMU: inline, outline, Clang, GCC, 1 and 4 CPUs.
 
 Every suite runs in each mode, and the memory suites in every configuration. By default these are so many that
-each mode, compiler and feature is in one of them, and each mode with each kind of check;
+each mode, family of compilers and feature is in one of them, and each mode with each kind of check;
 --rest has those that put the same together in another way, --quick one of each mode. The suite kunit-matrix
 runs all suites in all configurations, and is the only one that boots the second slab allocator."""
 
@@ -113,6 +113,7 @@ REST = {
     ("generic", "inline", "clang-19", 1),
     ("generic", "outline", "clang-19", 4),
     ("generic", "inline", "gcc", 4),
+    ("generic", "inline", "clang-22", 1),
     ("generic", "inline", "clang-22", 4),
     ("sw_tags", "inline", "clang-19", 1),
     ("sw_tags", "outline", "clang-19", 4),

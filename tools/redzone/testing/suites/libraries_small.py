@@ -8,6 +8,7 @@ mode. Without a network they are skipped, unless their sources were fetched befo
 from redzone.libraries import catalogue
 from redzone.testing.suites import libraries
 
+SLOW = True
 TOOLS = libraries.TOOLS
 
 
