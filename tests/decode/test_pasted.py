@@ -5,6 +5,7 @@ what scripts and other architectures make of a trace."""
 # Lines of logs.
 # ruff: noqa: E501
 
+import base64
 import html
 import json
 import quopri
@@ -31,6 +32,11 @@ def mail(text):
     return head + quopri.encodestring(text.encode()).decode()
 
 
+def base64_mail(text):
+    head = "Content-Type: text/plain\nContent-Transfer-Encoding: base64\n\n"
+    return "Subject: a crash\n" + head + base64.encodebytes(text.encode()).decode()
+
+
 # How a report is pasted: (name, what is done to it).
 PASTED = (
     ("quoted", lined(lambda _, line: f"> {line}".rstrip())),
@@ -47,6 +53,9 @@ PASTED = (
     ("on a page with breaks", lambda text: "<p>" + html.escape(text).replace("\n", "<br>\n") + "</p>\n"),
     ("on a page of one line", lambda text: "<p>" + html.escape(text).replace("\n", "<br />") + "</p>"),
     ("in a mail", mail),
+    ("in a mail as base64", base64_mail),
+    ("in a mail as base64 without an end", lambda text: base64_mail(text).rstrip()),
+    ("with spaces at the ends", lined(lambda _, line: f"{line}  ")),
     ("quoted in a mail", lambda text: mail(lined(lambda _, line: f"> {line}")(text))),
     (
         "docker",
@@ -486,3 +495,10 @@ def test_harmless_line(line, run_decode, tmp_path):
     log.write_text(f"booting\n{line}\ndone\n", encoding="utf-8")
     run_decode(log, status=0)
     assert model.Log().suspect == ""
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 100, 4096])
+def test_base64_in_pieces(chunk):
+    text = base64_mail("Hello,\n" + REPORT) + "\n--\nThe next part\n\n" + REPORT
+    assert decode(text, chunk=chunk).bugs == decode(text).bugs
+    assert [bug.count for bug in decode(text).bugs] == [2]

@@ -10,6 +10,7 @@ same shape and then reads as part of a report, the shape is the log's prefix, an
 # A pattern reads better in one piece.
 # ruff: noqa: E501
 
+import base64
 import html
 import json
 import quopri
@@ -55,6 +56,9 @@ _MEMBERS = ("log", "MESSAGE", "message", "msg")
 _QP = re.compile(
     rb"(?i)^content-transfer-encoding: *quoted-printable|^.{0,80}(?:=3D){8}|BUG: K[A-Z]+: .*[^=]=\r?$"
 )
+# The other encoding of mails. What has it need not be text: then nothing in it looks like a report.
+_BASE64 = re.compile(rb"(?i)content-transfer-encoding:[ \t]*base64[ \t]*\r?\n")
+_BASE64_LINE = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\r?\n")
 _ENCODED_END = re.compile(rb"(?:=0D)?=0A=?$")
 # Text recognition puts spaces around signs, and into long numbers.
 _READ = re.compile(rb"^.{0,80}BUG ?: K[A-Z]+ ?: [a-z-]+ in \S+ ?\+ 0x")
@@ -66,10 +70,14 @@ class Transport:
     def __init__(self):
         self._quoted = self._spaced = False
         self._rest = b""
+        # Of a part of a mail that is base64: "header", "body", or "" outside; and its last line, while it goes on.
+        self._part, self._decoded = "", b""
 
-    @staticmethod
-    def split(data):
-        """Return @data with a line feed for each line break of HTML, and with plain spaces."""
+    def split(self, data):
+        """Return @data with a line feed for each line break of HTML, with plain spaces, and with the text of what
+        is base64. A line without a line feed comes again, with what is after it."""
+        if self._part or (b"ase64" in data and _BASE64.search(data)):
+            data = self._without_base64(data)
         if b"<" in data and (b"<br" in data or b"<BR" in data):
             data = _BREAK.sub(b"\n", data)
         if not data.isascii():
@@ -77,6 +85,26 @@ class Transport:
         if b"&" in data:
             data = data.replace(b"&nbsp;", b" ")
         return data
+
+    def _without_base64(self, data):
+        end = data.rfind(b"\n") + 1
+        found = []
+        for line in data[:end].splitlines(keepends=True):
+            blank = not line.strip()
+            if self._part == "body" and not blank and _BASE64_LINE.fullmatch(line):
+                text, feed, self._decoded = (self._decoded + base64.b64decode(line)).rpartition(b"\n")
+                found.append(text + feed)
+                continue
+            if self._part == "body":
+                # Its first line follows the empty one that ends the header.
+                found.append(self._decoded and self._decoded + b"\n")
+                self._part, self._decoded = "", b""
+            elif self._part and blank:
+                self._part = "body"
+            if _BASE64.match(line):
+                self._part = "header"
+            found.append(line)
+        return b"".join(found) + data[end:]
 
     @staticmethod
     def unescape(data):
@@ -137,7 +165,7 @@ class Transport:
 
     def end(self):
         """Return what is left of a line that would have gone on."""
-        rest, self._rest = self._rest, b""
+        rest, self._rest, self._decoded = self._decoded or self._rest, b"", b""
         return rest
 
 

@@ -60,10 +60,10 @@ MAX_PENDING = 1000
 _SAME_FAULT = 64
 
 _RESULT = re.compile(
-    r"^(?P<indent> *)(?P<not>not )?ok (?P<number>\d{1,9})(?: -)? ?(?P<name>.*?)(?: # (?P<directive>SKIP|skip)\b:? ?(?P<reason>.*))?$"
+    r"^(?P<indent> *)(?P<not>not )?ok (?P<number>\d{1,9})(?: -)? ?(?P<name>.*?)(?: # (?P<directive>SKIP|skip)\b:? ?(?P<reason>.*?))? *$"
 )
-_SUBTEST = re.compile(r"^(?P<indent> *)# Subtest: (?P<name>.{1,200})$")
-_VERSION = re.compile(r"^ *K?TAP version \d+$")
+_SUBTEST = re.compile(r"^(?P<indent> *)# Subtest: (?P<name>.{1,200}?) *$")
+_VERSION = re.compile(r"^ *K?TAP version \d+ *$")
 _SYSTEM = re.compile(r"^(?:Linux version \S+|Redzone reference kernel).*")
 _OFFSET = re.compile(r"^Kernel Offset: (?P<offset>0x[0-9a-f]{1,16}) from (?P<base>0x[0-9a-f]{1,16})")
 # U-Boot moves itself to the top of memory; our port says by how much.
@@ -187,7 +187,8 @@ class Scanner:
         self._encoding, self._start = None, b""
         rest, self._rest = self._rest, b""
         if rest:
-            self._lines(rest + b"\n", len(rest) + 1)
+            rest = self._transport.split(rest + b"\n")
+            self._lines(rest, len(rest))
         if rest := self._transport.end():
             self._raw(rest)
         for line in self._prefix.end():
