@@ -10,6 +10,7 @@ Input N of a seed is always the same, so `--only N` repeats one that failed.
 # ruff: noqa: E501
 
 import argparse
+import base64
 import io
 import json
 import random
@@ -63,6 +64,9 @@ _EVIL = (
     b"<br>",
     b'{"log": "\\u001b[31mBUG: KASAN: x in y\\n"}',
     b"Content-Transfer-Encoding: quoted-printable",
+    b"Content-Transfer-Encoding: base64\n",
+    b"Content-Transfer-Encoding: base64\n\n"
+    + base64.encodebytes(b"BUG: KASAN: double-free in f+0x1/0x2\n" * 4),
 )
 _PREFIXES = (
     b"",
