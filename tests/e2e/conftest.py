@@ -3,7 +3,9 @@
 
 import os
 import pty
+import select
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -58,25 +60,33 @@ class Command:
         )
 
     def on_terminal(self, *arguments, answer=b"", **changes):
-        """Run with a terminal for stdin, stdout and stderr. Returns (status, output)."""
+        """Run with a terminal for stdin, stdout and stderr. @answer: to the question that it asks. Returns
+        (status, output)."""
         child, terminal = pty.fork()
         if child == 0:
             os.chdir(self.folder)
             path = str(ROOT / "redzone")
             os.execve(path, [path, *map(str, arguments)], self.environment(TERM="xterm", **changes))
         output = b""
-        if answer:
-            os.write(terminal, answer)
-        while True:
-            try:
-                data = os.read(terminal, 65536)
-            except OSError:
-                break
-            if not data:
-                break
-            output += data
-        _, status = os.waitpid(child, 0)
-        os.close(terminal)
+        try:
+            while select.select([terminal], [], [], TIMEOUT)[0]:
+                try:
+                    data = os.read(terminal, 65536)
+                except OSError:
+                    break
+                if not data:
+                    break
+                output += data
+                # Not before: an end of file is lost when the program changes the terminal's mode.
+                if answer and output.endswith(b"[Y/n] "):
+                    os.write(terminal, answer)
+                    answer = b""
+            else:
+                os.kill(child, signal.SIGKILL)
+                pytest.fail(f"no output for {TIMEOUT} seconds after: {output[-1000:]!r}")
+        finally:
+            _, status = os.waitpid(child, 0)
+            os.close(terminal)
         return os.waitstatus_to_exitcode(status), output.decode("utf-8", "replace")
 
 
