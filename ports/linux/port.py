@@ -86,7 +86,7 @@ def run(**options):
     "--mode",
     type=Choice(build.MODES),
     default=build.MODES[0],
-    help=f"Default: {build.MODES[0]}. sw_tags builds, but does not boot yet.",
+    help=f"Default: {build.MODES[0]}.",
 )
 @click.option("--own", "linux_own", is_flag=True, help="With Linux's own KASAN, for comparison.")
 @click.option("--source", metavar="DIR", help="A source tree of Linux 6.12; it is copied, not changed.")

@@ -34,9 +34,10 @@ static kasan_always_inline uintptr_t tagged_pages(uintptr_t addr, size_t size)
 
 static inline uintptr_t tagged_pages(uintptr_t addr, size_t size)
 {
-	return kasan_tag_addr(addr, kasan_tag_avoiding(kasan_addr_tag(addr),
-						       kasan_tags_owner(addr - KASAN_GRANULE_SIZE),
-						       kasan_tags_owner(addr + size)));
+	return kasan_tag_addr(
+		addr, kasan_tag_avoiding(kasan_addr_tag(addr),
+					 kasan_tags_owner_beside(addr - KASAN_GRANULE_SIZE, addr),
+					 kasan_tags_owner_beside(addr + size, addr + size - 1)));
 }
 
 #endif

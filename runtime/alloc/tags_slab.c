@@ -118,8 +118,9 @@ static uint8_t next_tag(const struct kasan_cache *cache, const void *object)
 	/* Memory after the last slot of a page, or before the first, may have another owner. */
 	if (kasan_unlikely(!(addr & (CONFIG_KASAN_PAGE_SIZE - 1)) ||
 			   (addr ^ end) >= CONFIG_KASAN_PAGE_SIZE))
-		return kasan_tag_beside(tag, last, kasan_tags_owner(addr - KASAN_GRANULE_SIZE),
-					kasan_tags_owner(end));
+		return kasan_tag_beside(tag, last,
+					kasan_tags_owner_beside(addr - KASAN_GRANULE_SIZE, addr),
+					kasan_tags_owner_beside(end, end - 1));
 	return tag;
 }
 

@@ -53,6 +53,21 @@ void kasan_report_async_faults(uintptr_t ip, uintptr_t fp);
  *  be the length of a short granule. Return: false if there is no tag memory. */
 bool kasan_tags_read(uintptr_t addr, uint8_t *tag);
 
+/** kasan_tags_owner_beside() - kasan_tags_owner() of the granule at @addr, which is next to memory that has shadow, at
+ *  @own. Asks the port whether there is shadow only where it is on another page. */
+static inline uint8_t kasan_tags_owner_beside(uintptr_t addr, uintptr_t own)
+{
+#ifdef CONFIG_KASAN_SHADOW_HOLES
+	if (kasan_unlikely((kasan_untag_addr(addr) ^ kasan_untag_addr(own)) >>
+			   KASAN_SHADOW_SCALE_SHIFT >= CONFIG_KASAN_PAGE_SIZE))
+		return kasan_tags_owner(addr);
+	return (uint8_t)kasan_tags_owner_fast(addr);
+#else
+	(void)own;
+	return kasan_tags_owner(addr);
+#endif
+}
+
 /**
  * kasan_tags_short() - only the first @bytes (0 to 15) of an object's last granule are accessible
  * @granule: its address. @tag: the object's.

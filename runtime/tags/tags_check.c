@@ -107,6 +107,10 @@ bool kasan_tags_match(uintptr_t addr)
 
 uint8_t kasan_tags_owner(uintptr_t addr)
 {
+#ifdef CONFIG_KASAN_SHADOW_HOLES
+	if (!kasan_shadow_of((const void *)addr))
+		return KASAN_TAG_INVALID;
+#endif
 	return kasan_tags_possible() ? (uint8_t)kasan_tags_owner_fast(addr) : KASAN_TAG_INVALID;
 }
 

@@ -60,7 +60,8 @@ static kasan_noinline bool claim_short(uintptr_t base, uint8_t *shadow, uint8_t 
 	const unsigned long flags = kasan_lock(lock);
 	/* With acquire: if the shadow is a new owner's, the granule's last byte is too. */
 	const uint8_t state = __atomic_load_n(shadow, __ATOMIC_ACQUIRE);
-	const bool ok = state < KASAN_GRANULE_SIZE && kasan_tag_owns(tag, kasan_tags_owner(base));
+	const bool ok = state < KASAN_GRANULE_SIZE &&
+			kasan_tag_owns(tag, (uint8_t)kasan_tags_owner_fast(base));
 
 	if (ok)
 		__atomic_store_n(shadow, KASAN_TAG_INVALID, __ATOMIC_RELAXED);
