@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* board.c - the serial line, the end, and the start. */
+/* board.c - the serial line, the start, and how the firmware stops. */
 #include "firmware.h"
 
 void put(char c)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* heap.c - a first-fit heap, as many firmwares have one. */
+/* heap.c - a first-fit heap, like those of many firmware images. */
 #include "firmware.h"
 
 struct block {

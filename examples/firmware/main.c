@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* main.c - the application. It has a bug: the copy of the name has no room for its end. */
+/* main.c - the application. It has a bug: the copy of the name has no room for the terminating zero. */
 #include "firmware.h"
 
 static size_t length(const char *text)

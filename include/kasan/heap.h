@@ -3,7 +3,7 @@
  * heap.h - simple heaps: allocators with a malloc()-like interface.
  *
  * In the tag-based modes an object has redzones and a tag of its own. The allocator gets pointers without tags, so it
- * may still use its own memory without tag faults.
+ * can still access its own memory.
  *
  * When KASAN is not compiled in (CONFIG_KASAN is unset), the object is the raw chunk, without redzones and with the
  * allocator's own alignment. If the heap has no @raw_size, two words before each object of kasan_heap_malloc(),
@@ -27,7 +27,7 @@ struct kasan_fifo {
 /**
  * struct kasan_heap - one heap under the runtime. All members may be zero except @name and @release
  *	(and @acquire if you call kasan_heap_malloc() or its relatives)
- * @name: for reports.
+ * @name: shown in reports.
  * @redzone: bytes of redzone after an object, at least a granule (8 bytes of memory in Generic mode, 16 with tags); 0
  * selects 16. The redzone before the object holds the runtime's header.
  * @quarantine_max: bytes of freed chunks to keep in quarantine, so that uses after free are found; 0: none.
@@ -126,16 +126,17 @@ static inline void *kasan_heap_plain_alloc(struct kasan_heap *heap, size_t align
 
 /* --- Around an allocator of your own --- */
 
-/** kasan_heap_add() - register a heap, after its memory has shadow. Until then kasan_heap_malloc() and the others hand
- *  out and take back raw chunks, and the heap remembers their address range. A second call does nothing. */
+/** kasan_heap_add() - register a heap, after its memory has shadow. Until then kasan_heap_malloc() and its relatives
+ *  hand out and take back raw chunks, and the heap remembers the chunks' address range. A second call does
+ *  nothing. */
 KASAN_HOOK void kasan_heap_add(struct kasan_heap *heap) KASAN_OFF();
 
 /**
  * kasan_heap_adopt() - declare the range of chunks handed out before the heap was hooked:
  *	[@start, @start + @size)
  *
- * For allocations that did not come through kasan_heap_malloc(). A heap has one range; a second call extends it to
- * cover both. A pointer in the range that has no runtime header is an early chunk: kasan_heap_free() passes it to
+ * Call it for allocations that did not go through kasan_heap_malloc(). A heap has one range; a second call extends it
+ * to cover both. A pointer in the range that has no runtime header is an early chunk: kasan_heap_free() passes it to
  * @heap->release. With @heap->raw_size it is also poisoned and held back in the quarantine, a second free of it is
  * reported, and it can be reallocated.
  */
@@ -147,14 +148,14 @@ KASAN_HOOK void kasan_heap_adopt(struct kasan_heap *heap, const void *start, siz
 KASAN_HOOK size_t kasan_heap_span(const struct kasan_heap *heap, size_t size, size_t align)
 	KASAN_OFF(return size);
 
-/** kasan_heap_alloc() - turn a raw chunk of kasan_heap_span() bytes, aligned to 8, into an object. Return: the user's
- *  pointer, aligned to @align; NULL if @raw is NULL or not aligned, or if the span is 0. */
+/** kasan_heap_alloc() - make an object of @size bytes in @raw, a chunk of kasan_heap_span() bytes that is aligned to
+ *  8. Return: the user's pointer, aligned to @align; NULL if @raw is NULL or not aligned, or if the span is 0. */
 KASAN_HOOK void *kasan_heap_alloc(struct kasan_heap *heap, void *raw, size_t size, size_t align)
 	KASAN_OFF(return raw);
 
-/** kasan_heap_free() - checks, poisons and quarantines the object; @release gets it later. A NULL @ptr is ignored. @ip:
- *  address of the caller to show in the report; 0: the caller of this function. Return: false if a double or invalid
- *  free was reported. */
+/** kasan_heap_free() - check, poison and quarantine the object; @release gets the chunk later. A NULL @ptr is ignored.
+ *  @ip: address of the caller to show in the report; 0: the caller of this function. Return: false if a double or
+ *  invalid free was reported. */
 KASAN_HOOK bool kasan_heap_free(struct kasan_heap *heap, void *ptr, uintptr_t ip)
 	KASAN_OFF(if (ptr) heap->release(heap, kasan_heap_plain_raw(heap, ptr)); return true);
 

@@ -15,11 +15,11 @@
  *    kasan_reset_tag(), kasan_shadow_of(), kasan_memory_state(), kasan_byte_accessible(). Unless its comment says so,
  *    it must not call anything else of the runtime, and must not allocate or free memory that is under the runtime's
  *    hooks: both may need a runtime lock that is already held.
- *  - NMIs, and other interrupts that kasan_port_irq_save() does not keep out. One may come while its CPU holds a lock of
- *    the runtime or is inside a function of the port. It may call what <kasan/kasan.h> lists for an NMI. The runtime
- *    then waits for no lock that the interrupted code holds, and neither may the functions that those calls lead to:
- *    kasan_port_alloc(), which returns NULL instead, kasan_port_find_object(), kasan_port_clock(), and what prints a
- *    report.
+ *  - NMIs, and other interrupts that kasan_port_irq_save() does not mask. One may come while its CPU holds a lock of
+ *    the runtime or runs a function of the port. <kasan/kasan.h> lists what it may call. In these calls the runtime
+ *    never waits for a lock that the interrupted code may hold. The port's functions under them must not either:
+ *    kasan_port_alloc(), which returns NULL instead, kasan_port_find_object(), kasan_port_clock(), and those that
+ *    print a report.
  *  - Arguments. Structs to be filled are valid and zeroed, buffers are valid, strings are NUL-terminated and
  *    readable. An address that a function is asked about (@addr, @pc) may be any number at all: it comes from a
  *    bug, or from memory that a bug has overwritten. Look it up; do not follow it before you know where it leads.
@@ -120,9 +120,9 @@ void kasan_port_task(struct kasan_port_task *task);
  * kasan_port_alloc() - memory for the runtime's own tables
  * @size: bytes, a multiple of CONFIG_KASAN_PAGE_SIZE.
  *
- * Take it from a fixed pool, or as whole pages from the system's page allocator, with or without kasan_alloc_pages()
- * for them. Do not take slab objects or chunks of a heap with hooks: storing their trace could need a lock that is
- * held. The runtime never gives the memory back.
+ * Take it from a fixed pool, or as whole pages from the system's page allocator, whether or not that calls
+ * kasan_alloc_pages(). Do not take slab objects or chunks of a heap with hooks: storing their trace could need a lock
+ * that is held. The runtime never gives the memory back.
  *
  * The memory is for the stack depot, the stack ring, the quarantines' queues and the map of kasan.slack=check.
  * kasan_init() calls this function, and any allocation or free of the system may, with interrupts off and perhaps with
@@ -137,9 +137,9 @@ void *kasan_port_alloc(size_t size);
  * kasan_port_print() - print one line of a report
  * @text: the line, NUL-terminated, without a line feed. At most 255 characters.
  *
- * Called in reports, and in the same way for notices of one line. The lines of a report come in order and from one CPU,
- * never mixed with those of another report. Outside reports, calls from your own code to kasan_report_line() also end
- * up here, in their caller's context. A prefix (timestamp) must have the same width on every line.
+ * Called in reports, and under the same conditions for one-line notices. The lines of a report come in order and from
+ * one CPU, never mixed with those of another report. Outside reports, calls from your own code to kasan_report_line()
+ * also end up here, in their caller's context. A prefix (timestamp) must have the same width on every line.
  */
 void kasan_port_print(const char *text);
 
@@ -162,7 +162,7 @@ __attribute__((__noreturn__)) void kasan_port_panic(const char *why);
  * Called in reports. With kasan.ignore= it is also called before a report, with interrupts off and on several CPUs at
  * once. For %pS in the system's own calls of kasan_report_line() it is called in their caller's context.
  *
- * Default: looks in the table that `./redzone ksyms` has made of the image. Without one it finds nothing, so frames
+ * Default: looks in the table that `./redzone ksyms` has made from the image. Without one it finds nothing, so frames
  * print as bare addresses, to be decoded on the host.
  *
  * Return: true if found.
@@ -212,21 +212,22 @@ uint64_t kasan_port_seed(void);
 bool kasan_port_readable(const void *addr, size_t size);
 
 /** kasan_port_image() - where in RAM the program itself is: code (unless it runs from flash), data, bss and the stacks
- *  that it is linked with. @start: first byte; @end: first byte after it. Called only by kasan_window_add(), while
- *  booting: it refuses shadow on top of the image, and a first window that leaves out a part of the image. Default:
- *  false, nothing is compared. */
+ *  that it is linked with. @start: first byte; @end: first byte after it. Only kasan_window_add() calls it, at boot,
+ *  so that it can refuse shadow that overlaps the image, or a first window that leaves out a part of the image.
+ *  Default: false, nothing is compared. */
 bool kasan_port_image(uintptr_t *start, uintptr_t *end);
 
 /** kasan_port_is_user() - may @addr, which has no shadow, be user memory? In reports. Decides between
  *  user-memory-access and wild-memory-access. If only some tasks have user memory, return true if the running task has
- *  some and @addr is in that half of the address space. Default: false, there is no user memory. */
+ *  some and @addr is in the half of the address space that belongs to users. Default: false, there is no user
+ *  memory. */
 bool kasan_port_is_user(uintptr_t addr);
 
 /** kasan_port_find_object() - which heap object, live or freed, holds @addr, its redzones included? @obj: filled, see
  *  <kasan/kasan.h>. Called in reports; outside reports by kasan_record_aux_stack(), kasan_cache_check_slack(),
- *  kasan_mempool_poison_object() and related functions, in their callers' context, with pointers that may be wrong too.
- *  The runtime finds objects of a kasan_heap without the port, even inside an object that this function names. Default:
- *  false. */
+ *  kasan_mempool_poison_object() and related functions, in their callers' context, where the pointer may be wrong too.
+ *  The runtime finds objects of a kasan_heap without the port, even inside an object that this function names.
+ *  Default: false. */
 bool kasan_port_find_object(const void *addr, struct kasan_object *obj);
 
 /** kasan_port_find_area() - which vmalloc area or named region holds @addr? @area: filled. In reports. Default: false.
@@ -234,8 +235,8 @@ bool kasan_port_find_object(const void *addr, struct kasan_object *obj);
 bool kasan_port_find_area(const void *addr, struct kasan_area *area);
 
 /**
- * kasan_port_stack_owner() - which task, other than the running one, has a stack that holds @addr, or that begins at
- *	most CONFIG_KASAN_STACK_GUARD bytes above @addr?
+ * kasan_port_stack_owner() - which other task's stack holds @addr, or begins at most CONFIG_KASAN_STACK_GUARD bytes
+ * above @addr?
  * @task: zeroed. @id and @name are filled. With @stack_start, @stack_end and @overflowed reports can tell the overflow
  * of that stack from other bugs.
  *
@@ -250,13 +251,13 @@ bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *task);
  *	the task that it reports on
  * @size: filled: its size in bytes, at least KASAN_REPORT_STACK_MIN of <kasan/report.h>.
  *
- * Each CPU has one of its own, which no task and no interrupt uses otherwise. The function is called, and the stack
- * used, with interrupts off. Interrupts that kasan_port_irq_save() does not mask may use it below the report. All
- * functions called "in reports" run on it. kasan_port_report_end(), report hooks and kasan_port_panic() run on the
- * stack of the context that found the bug.
+ * Each CPU has one, which no task and no interrupt uses for anything else. The function is called, and the stack used,
+ * with interrupts off. Interrupts that kasan_port_irq_save() does not mask may use it below the report. All functions
+ * called "in reports" run on it. kasan_port_report_end(), report hooks and kasan_port_panic() run on the stack of the
+ * context that found the bug.
  *
- * Default: NULL, reports run on the stack of the context that found the bug. If kasan_port_task() says that too little
- * of it is left, the report is a short one that says so.
+ * Default: NULL, reports run on the stack of the context that found the bug. If the bounds from kasan_port_task()
+ * leave too little room on it, the report is shortened and says so.
  *
  * Return: its lowest address, aligned to 16 bytes; NULL: there is none.
  */
@@ -277,9 +278,9 @@ bool kasan_port_is_interrupted(uintptr_t before);
  *  Default: NULL, depths belong to CPUs. */
 unsigned int *kasan_port_task_depth(void);
 
-/** kasan_port_page_tag() - tag-based modes: which tag do pointers from kasan_alloc_pages() for the page at @addr have,
- *  or did they have until it was freed? @tag: filled. In reports. Return: false if this is not known. Default: false.
- *  */
+/** kasan_port_page_tag() - tag-based modes: find the tag of the pointers that kasan_alloc_pages() returned for the
+ *  page at @addr, even if the page has been freed since. @tag: filled. In reports. Return: false if this is not known.
+ *  Default: false. */
 bool kasan_port_page_tag(const void *addr, uint8_t *tag);
 
 /** kasan_port_print_page() - print what the system knows about the page under @addr, with kasan_report_line(), which it
