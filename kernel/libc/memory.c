@@ -162,7 +162,7 @@ static struct mapping *new_mapping(size_t size)
 	return mapping;
 }
 
-/* A new mapping in the place of pages of another one. */
+/* A new mapping in place of pages of another one. */
 static long map_over(unsigned long start, size_t size, int prot, bool anonymous, int fd, s64 offset)
 {
 	struct mapping *mapping = find(start, size);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * program_test.c - what the kernel does for programs in the place of their C library: memory and jumps.
+ * program_test.c - what the kernel does for programs in place of their C library: memory and jumps.
  */
 #include <kernel/errno.h>
 #include <kernel/fpu.h>

@@ -107,7 +107,7 @@ def run(board, given, heap, cc, traffic, action, jobs, yes):
 @YES
 @click.pass_context
 def command(context, board, given, heap, cc, traffic, action, jobs, yes):
-    """FreeRTOS V11 under Generic KASAN, with not one line of it changed.
+    """FreeRTOS V11 under Generic KASAN, without a change to FreeRTOS.
 
     Builds a demonstration of tasks and a queue. With --run it boots in QEMU, runs ordinary traffic without a
     report, then plants bugs as FreeRTOS applications have them and shows the report of each.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`./redzone port linux`: Linux 6.12 with Redzone in the place of its mm/kasan."""
+"""`./redzone port linux`: Linux 6.12 with Redzone in place of its mm/kasan."""
 
 from pathlib import Path
 
@@ -104,7 +104,7 @@ def run(**options):
 @YES
 @click.pass_context
 def command(context, **options):
-    """Build Linux 6.12 with Redzone in the place of its mm/kasan, and boot it in QEMU.
+    """Build Linux 6.12 with Redzone in place of its mm/kasan, and boot it in QEMU.
 
     The source is a copy of Debian's, below build/. The first build of a mode takes a few minutes.
 

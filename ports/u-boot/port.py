@@ -296,8 +296,8 @@ def run(given=(), **options):
 def command(context, **options):
     """Fetch U-Boot's source as a Debian source package, build it under KASAN, boot it in QEMU.
 
-    Without an option it builds, and says what is added to U-Boot: not one line of it is changed. The
-    first build takes about a minute on two idle CPUs.
+    Without an option it builds, and says what it adds to U-Boot, whose own files stay unchanged. The first
+    build takes about a minute on two idle CPUs.
 
     \b
     Examples:

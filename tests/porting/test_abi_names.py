@@ -40,7 +40,7 @@ EXCLUDED = {
     r"__asan_check_": "x86_64, -asan-optimize-callbacks: a function for each register",
     r"__asan_(malloc|free)_impl|__asan_poison_region": "device libraries of GPUs",
     r"__hwasan_add_frame_record|__hwasan_tls": "the history of stack frames, in thread-local memory",
-    r"__hwasan_shadow(_memory_dynamic_address)?": "dynamic shadow, in the place of -hwasan-mapping-offset",
+    r"__hwasan_shadow(_memory_dynamic_address)?": "dynamic shadow, in place of -hwasan-mapping-offset",
     r"__hwasan_check_x": "the compiler defines the function, for each register",
     r"__hwasan_tag_mismatch(_v2)?": "-hwasan-inline-all-checks=0, which ./redzone flags never gives",
     r"__hwasan_tag_mismatch4|__hwasan_tag_pointer": "GCC knows them as builtins, and never calls them",

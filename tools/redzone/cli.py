@@ -267,24 +267,24 @@ def run_verb(context, **options):
     """Build the kernel with your C files inside, boot it, and show what KASAN finds.
 
     The files are ordinary C with an int main(int argc, char **argv): malloc() is the kernel's kmalloc(),
-    printf() goes to the console. Without files, a shipped example runs, which has a heap overflow and a
-    use-after-free.
+    printf() goes to the console. Without files, a shipped example with a heap overflow and a use after free
+    runs.
 
-    An optimiser may remove a bug before it is instrumented (an overrun with constant indices of a local array
-    is folded at -O1 and above): try -O 0 or --cc gcc as well.
+    The optimiser may remove a bug before the code is instrumented, such as an overrun of a local array with
+    constant indices at -O1 and above. Also try -O 0 or --cc gcc.
 
     FILE is a .c or .S file, a folder of these, or a .o or .a file for the same machine. @FILE reads further
     arguments from FILE. --project compiles a project from its compile_commands.json. Missing headers or
     functions do not stop the build; a table lists them, and the files that need them.
 
-    With --each every file is a program with a main() of its own. They run one after the other in one kernel;
-    each ends with its first report, and one that crashes or hangs does not end the others.
+    With --each, every file is a program with its own main(). They run one after the other in one kernel. Each
+    ends with its first report; if one crashes or hangs, the others still run.
 
     The first report is the one to fix. Further reports from the same place are one line each on screen;
     --log and --no-symbolize show them whole.
 
-    A module is kernel code with module_init() and module_exit() of <kernel/module.h>; several are loaded
-    in the order given, and later ones may use what earlier ones define. A module can run without a
+    A module is kernel code with module_init() and module_exit() of <kernel/module.h>; several are loaded in
+    the order given, and later ones may use symbols that earlier ones define. A module can run without a
     program. Exit status 4 says that one could not be loaded, or that its init function returned non-zero.
 
     \b
@@ -345,17 +345,17 @@ TEST_MINUTES = {"": 20, "--quick": 6, "--rest": 10}
 @click.option(
     "--seconds",
     type=Number(int, 1, 1000000, "N"),
-    help="How long, for suites that run for as long as one likes (soak: 600).",
+    help="How long to run suites without a natural end (soak: 600).",
 )
 @click.option(
     "--rounds",
     type=Number(int, 1, (1 << 32) - 1, "N"),
-    help="How often, for suites that repeat one thing (workqueue-stress: 10000).",
+    help="How often to repeat, for suites that repeat one thing (workqueue-stress: 10000).",
 )
 @click.option(
     "--seed",
     type=Number(int, 0, (1 << 64) - 1, "N"),
-    help="Random sequence of such a suite. Default: another one each time, which is printed.",
+    help="Seed of suites with random input. Default: a new one each time, which is printed.",
 )
 @click.option(
     "--filter",
@@ -371,7 +371,7 @@ TEST_MINUTES = {"": 20, "--quick": 6, "--rest": 10}
 @click.option(
     "--rest",
     is_flag=True,
-    help="Run what suites leave out by default because it is nearly like another of their tests.",
+    help="Run the tests that suites leave out by default because another test is nearly the same.",
 )
 @click.option(
     "--recommends",
@@ -396,9 +396,9 @@ TEST_MINUTES = {"": 20, "--quick": 6, "--rest": 10}
 @YES
 @click.pass_context
 def test_verb(context, **options):
-    """Run the tests: all suites but those that --list marks as slow, or the suites that are named.
+    """Run the tests: the suites that you name, or all except those that --list marks as slow.
 
-    What they leave out is in --rest and in the suites that run when named; .ci/run runs most of that.
+    --rest runs the tests that these leave out by default. .ci/run also runs most of the slow suites.
 
     Results are KTAP; the last line is `N passed, N failed`, with `, N skipped` if some were. Logs are kept
     in build/logs.
@@ -459,11 +459,10 @@ def test_verb(context, **options):
 def bench_verb(context, **options):
     """Measure operations in the kernel with and without KASAN, in executed instructions.
 
-    Two runs of the same kernel give the same figures, on any host. Each figure stands beside that of the
-    kernel without KASAN; "no traces" means kasan.stacktrace=off.
+    Two runs of the same kernel give the same figures, on any host. Each figure is shown next to the figure
+    without KASAN; "no traces" means kasan.stacktrace=off.
 
-    The tables listed below answer one question each. They have options of their own: ./redzone bench TABLE
-    --help.
+    Each table listed below answers one question, and has its own options: ./redzone bench TABLE --help.
 
     \b
     Examples:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Puts Redzone into a tree of Linux in the place of its mm/kasan, and takes it out again.
+"""Puts Redzone into a tree of Linux in place of its mm/kasan, and takes it out again.
 
 Nothing is edited. The new folder is made complete beside the old one, and then the two change places by two
 renames: mm/kasan becomes mm/.kasan-linux, mm/.kasan-redzone becomes mm/kasan. --revert renames them back. A
@@ -174,7 +174,7 @@ def apply(folder):
     tree.new.rename(tree.here)
     kept = [name for name in KEPT if (tree.here / name).is_file()]
     return [
-        f"{folder}: Redzone is in Linux {version}, in the place of mm/kasan; no other file is changed",
+        f"{folder}: Redzone is in Linux {version}, in place of mm/kasan; no other file is changed",
         f"  Linux's own   mm/kasan is mm/.kasan-linux now; {', '.join(kept)} are used from there",
         f"  Redzone       mm/kasan, {base.plural(len(_digests(tree.here)), 'file')}, MIT licence",
         f"  undo          ./redzone port linux --revert {folder}",

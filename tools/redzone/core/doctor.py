@@ -16,7 +16,7 @@ from redzone.core.base import say
 
 USAGE = """Usage: ./redzone doctor [--install] [--for USE]... [--yes] [PROGRAM]...
 
-  Shows the programs that Redzone calls: version, package, what needs them.
+  Shows the programs that Redzone calls: version, package, and what needs them.
 
 Options:
   --install  Install what is missing (Debian and Ubuntu; as root or through sudo).

@@ -16,7 +16,7 @@ from redzone.decode.output import wanted
 def register(group):
     """Add the verb to the command."""
 
-    @group.command("decode", short_help="Make any KASAN log readable: lines of source, causes, bugs.")
+    @group.command("decode", short_help="Explain any KASAN log: source lines, causes, one entry per bug.")
     @click.argument("logs", nargs=-1, metavar="[LOG|-]...")
     @click.option(
         "--elf",
@@ -40,7 +40,7 @@ def register(group):
         "count for the exit status.",
     )
     @click.option(
-        "--json", "json_file", metavar="FILE", help="Write all of it to FILE as JSON; - for stdout."
+        "--json", "json_file", metavar="FILE", help="Write the whole result to FILE as JSON; - for stdout."
     )
     @wanted.options
     @click.option("--all", "everything", is_flag=True, help="Show all traces in full, and known bugs.")
@@ -51,7 +51,7 @@ def register(group):
 
         A log may come from Linux 4 to 7, from this runtime, from firmware without a symbol table, or from
         user space (ASan, HWASan); with the prefixes of printk, dmesg, syslog, journalctl, logcat or
-        netconsole. With --elf each frame gets its line of source. Reports of one bug are shown once.
+        netconsole. With --elf, each frame gets its source line. Reports of the same bug are shown once.
 
         \b
         Examples:
@@ -63,7 +63,7 @@ def register(group):
 
         \b
         Exit status: 0 no report (with --baseline: no new bug), 1 reports, 2 usage error,
-        or no report although a line looks like a sanitizer's.
+        or no report although a line looks as if it came from a sanitizer.
         """
         context.exit(run(logs or ("-",), **options))
 

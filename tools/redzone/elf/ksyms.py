@@ -130,7 +130,7 @@ def register(group):
     @click.option("-o", "--output", metavar="FILE", help="A .c or .S file. Default: C on stdout.")
     @click.option("--check", is_flag=True, help="Compare ELF with FILE, which it was linked with.")
     def ksyms_verb(elf, output, check):
-        """Write the functions of ELF as a table that the runtime looks in, so that reports name functions.
+        """Write a table of the functions in ELF, from which the runtime takes the names that reports show.
 
         Link twice: without the table, and with the table of that image. The port needs no function for it.
 
@@ -141,8 +141,8 @@ def register(group):
           ./redzone ksyms firmware.elf -o ksyms.c --check
 
         With --check it writes nothing. It fails if functions of ELF are not where FILE says: the linker
-        script puts constants in front of code, or the linker relaxes code. Then make the table of ELF, and
-        link again.
+        script places constants before code, or the linker relaxes code. In that case make the table from ELF,
+        and link again.
 
         \b
         Exit status: 0; 1 if --check finds a difference; 2 if ELF cannot be used.

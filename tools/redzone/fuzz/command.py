@@ -58,7 +58,7 @@ def register(group, check):
     @click.argument("files", nargs=-1, required=True, metavar="HARNESS.c [FILE.c]...")
     @options.add("HARNESS.fuzz")
     @options.JOBS
-    @click.option("--leaks", is_flag=True, help="An object that an input leaves over is a finding.")
+    @click.option("--leaks", is_flag=True, help="Report objects that an input leaves allocated.")
     @click.option(
         "--cover", multiple=True, metavar="FILE", help="Also count coverage of FILE of kernel/ or runtime/."
     )
@@ -68,12 +68,12 @@ def register(group, check):
     @YES
     @click.pass_context
     def fuzz_verb(context, files, **values):
-        """Run LLVMFuzzerTestOneInput(data, size) of HARNESS.c with ever new inputs, in a kernel under KASAN.
+        """Run LLVMFuzzerTestOneInput(data, size) of HARNESS.c again and again with new inputs, under KASAN.
 
-        libFuzzer or AFL++ makes the inputs, and keeps those that reach new code. A report, a crash or a
-        hang is a finding; fuzzing goes on. DIR/findings has a folder for each bug: its report, the smallest
-        input that shows it, and the command that repeats it. A second run goes on where the first one ended,
-        with either engine. Without --time and --runs only Ctrl-C ends it.
+        libFuzzer or AFL++ makes the inputs, and keeps those that reach new code. Each report, crash or hang
+        is a finding, and fuzzing goes on. DIR/findings has a folder for each bug: its report, the smallest
+        input that shows it, and the command that repeats it. A second run, with either engine, continues
+        where the first one ended. Without --time and --runs it runs until Ctrl-C.
 
         \b
         Examples:

@@ -537,12 +537,12 @@ def register(group):
     def audit_verb(context, files, windows, shadow_offset, exclude, everything, as_json):
         """Say which files and functions of an image, of objects or of archives are instrumented, whether the
         constructors that register globals will run, whether the shadow windows cover the image's variables,
-        and which sanitizer symbols are missing and which objects want them. With hardware tags no file has
-        checks, and the audit expects none.
+        and which sanitizer symbols are missing and which objects refer to them. With hardware tags no file
+        has checks, and the audit expects none.
 
         The image itself can say where its window is, by the symbols __kasan_window_start, __kasan_window_end
-        and __kasan_shadow_start; the offset is the runtime's own. Give --window once for each window if it
-        does not, or has several. Debug information (-g) names files.
+        and __kasan_shadow_start; the offset is the runtime's own. If it does not, or has several windows,
+        give --window once for each. Debug information (-g) names files.
 
         \b
         Examples:

@@ -392,8 +392,8 @@ def register(group):
         """Print the compiler options for the files that KASAN checks, for all C files, for the
         runtime, and the macros that go with them.
 
-        Without --shadow-offset, --dynamic, --inline and --outline it prints what works at any place of
-        the shadow, which is --outline --no-stack, and says so on stderr.
+        Without --shadow-offset, --dynamic, --inline and --outline it prints the options for --outline
+        --no-stack, which work wherever the shadow lies, and says so on stderr.
 
         \b
         Examples:
@@ -406,7 +406,7 @@ def register(group):
           ./redzone flags --mode hw_tags --cc gcc --format cmake
 
         \b
-        Exit status: 0, or 2 if options do not go together or are missing (the message lists all of them).
+        Exit status: 0, or 2 if options are missing or exclude each other (the message lists them all).
         """
         choice = Choice(
             offset=None if shadow_offset is None else number(shadow_offset, "--shadow-offset"),

@@ -370,7 +370,7 @@ def register(group):
     )
     @click.option("--cc", type=Choice(tuple(COMPILERS)), default="gcc", help="Your compiler. Default: gcc.")
     def budget_verb(ram, flash, heap, program, typical, cc):
-        """Compute from recorded sizes what KASAN takes of a small system, and print the best that fits.
+        """Compute from recorded sizes what KASAN costs on a small system, and print the best that fits.
 
         \b
         Examples:

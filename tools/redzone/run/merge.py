@@ -69,7 +69,7 @@ def merge(context, files, report_file):
     Prints them as KTAP, in the order of the files. All parts must be there.
 
     \b
-    Exit status: as that of ./redzone run --each with all files; 2 also if the parts do not fit together.
+    Exit status: that of ./redzone run --each with all files; also 2 if the parts do not fit together.
 
     \b
     Example:
