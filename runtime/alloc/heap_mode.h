@@ -2,14 +2,14 @@
 /*
  * heap_mode.h - where the modes differ in the life of a simple heap's chunk: its shadow or its tags. For heap.c alone.
  *
- * kasan_heap_open()               writes the shadow or the tags of the chunk [@raw, @end) with an object of @size bytes
- * at
- *				@object. Return: the program's pointer.
- * kasan_heap_close()              makes the @size bytes at @ptr, whole granules, freed memory.
- * kasan_heap_close_rarely()  the same where its size counts more than its speed. kasan_heap_closed_span()    what to
- * close of an object of @size bytes. kasan_heap_owns()            does the pointer belong to the header's object, and
- * not to an earlier one? kasan_heap_remember()        enters an allocation or a free into the ring of the tag modes.
- * kasan_heap_tag_bits()    a tag's place in the header.
+ *  kasan_heap_open()         write the shadow or the tags of the chunk [@raw, @end), which gets an object of @size bytes
+ *                            at @object. Return: the program's pointer.
+ *  kasan_heap_close()        turn the @size bytes at @ptr, whole granules, into freed memory.
+ *  kasan_heap_close_rarely() the same, where small code counts more than speed.
+ *  kasan_heap_closed_span()  Return: how many bytes to close of an object of @size bytes.
+ *  kasan_heap_owns()         does the pointer belong to the header's object, and not to an earlier one?
+ *  kasan_heap_remember()     record an allocation or a free in the ring of the tag modes.
+ *  kasan_heap_tag_bits()     Return: a tag, shifted to its place in the header.
  */
 #ifndef KASAN_HEAP_MODE_H
 #define KASAN_HEAP_MODE_H

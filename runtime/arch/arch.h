@@ -9,8 +9,9 @@
  * kasan_arch_relax()
  *	tells the CPU that this is a spin loop.
  * kasan_arch_call_on(top, function, argument)
- *	calls function(argument) on the stack that ends at @top, aligned to 16 bytes. Interrupts are off. It is no call
- *	for the compiler, so all registers are named that a function may change, those of floating point included.
+ *	calls function(argument) on the stack that ends at @top, aligned to 16 bytes. Interrupts are off. The compiler
+ *	does not see a call here, so the assembly names all registers that a function may change, including those of
+ *	floating point.
  */
 #ifndef KASAN_ARCH_H
 #define KASAN_ARCH_H

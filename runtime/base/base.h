@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * base.h - what every file of the runtime may use: the public headers, a few macros, the two states.
+ * base.h - what every file of the runtime may use: the public headers, a few macros, and what is
+ * switched on.
  *
  * Includes and calls go down only: abi/, report/, alloc/, track/, tags/, shadow/, base/, arch/. The few calls that go
  * up are in up.h. The runtime is never instrumented.
@@ -35,7 +36,7 @@
 /* A default, which the system's function of the same name replaces. */
 #define KASAN_WEAK __attribute__((__weak__))
 
-/* --- States: state.c --- */
+/* --- What is switched on: state.c --- */
 
 /* Two things can be off. The hooks are off for good if kasan=off came before kasan_init(), or if the CPU has no memory
  * tags (kasan_on() in <kasan/core.h>). Reporting is off before kasan_init(), and silent while kasan=off holds. */

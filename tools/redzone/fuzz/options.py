@@ -21,7 +21,7 @@ JOBS = click.option("--jobs", type=Number(int, 1, 256, "N"), default="1", help="
 def add(folder):
     """Return a decorator that adds the options to a click command. folder: says what --dir is by default."""
     options = (
-        click.option("--dir", "folder", metavar="DIR", help=f"Where corpus and findings go. Default: {folder}."),
+        click.option("--dir", "folder", metavar="DIR", help=f"For corpus and findings. Default: {folder}."),
         click.option(
             "--time", "seconds", type=Number(float, 1, 31536000, "SECONDS"), help="End after so many seconds."
         ),
