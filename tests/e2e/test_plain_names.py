@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from redzone.core import base, outside, process
 from redzone.core.base import ROOT
+from redzone.testing.needs import need
 
 NUMBERED = ("clang-19", "ld.lld-19", "llvm-nm-19", "llvm-objcopy-19", "llvm-objdump-19", "llvm-symbolizer-19")
 
@@ -16,8 +17,7 @@ NUMBERED = ("clang-19", "ld.lld-19", "llvm-nm-19", "llvm-objcopy-19", "llvm-objd
 @pytest.fixture
 def plain(path_without, tmp_path):
     """A PATH with clang, ld.lld and the like of version 19, and no name with a number."""
-    if shutil.which("clang-19") is None:
-        pytest.skip("clang-19 not found")
+    need("clang-19", "make")
     known = {
         entry.name
         for folder in os.get_exec_path()
