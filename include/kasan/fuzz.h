@@ -52,7 +52,7 @@ extern "C" {
 #define KASAN_FUZZ_COMPARE_NEWEST 0
 #define KASAN_FUZZ_COMPARE_LOG	  1
 
-/** struct kasan_fuzz_cmp - two operands of a comparison that were not the same @input: the number of the input that
+/** struct kasan_fuzz_cmp - two operands of a comparison that were not the same. @input: the number of the input that
  *  made it; other numbers are older. @size: bytes of each operand. @memory: 1 if the operands are text or memory, 0 if
  *  they are integers in the order of bytes of the machine. */
 struct kasan_fuzz_cmp {

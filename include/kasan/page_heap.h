@@ -101,7 +101,8 @@ KASAN_HOOK void *kasan_page_alloc(struct kasan_page_heap *heap, size_t size)
 KASAN_HOOK bool kasan_page_free(struct kasan_page_heap *heap, void *ptr, size_t size, uintptr_t ip)
 	KASAN_OFF(if (ptr) heap->release(heap, ptr, kasan_page_heap_pages(size)); return true);
 
-/** kasan_page_heap_size() - Return: requested bytes of the live allocation @ptr; 0 if it is none, and without a mode. */
+/** kasan_page_heap_size() - Return: requested bytes of the live allocation @ptr; 0 if it is not one, or if no mode is
+ *  configured. */
 KASAN_HOOK size_t kasan_page_heap_size(struct kasan_page_heap *heap, const void *ptr)
 	KASAN_OFF(return 0);
 

@@ -16,8 +16,8 @@ extern "C" {
 KASAN_HOOK void kasan_free_pages(const void *addr, size_t size) KASAN_OFF();
 
 /** kasan_alloc_pages() - the pages come from the page allocator. Return: the pointer to give to the user. In tag modes
- *  its tag differs from the tags of the memory on either side and from the tag of @addr, the last one of these pages.
- *  */
+ *  its tag differs from the tags of the memory on either side, and from @addr's tag, which is the last one that these
+ *  pages had. */
 #ifdef CONFIG_KASAN_GENERIC
 void kasan_unpoison_pages(const void *addr, size_t size);
 static inline void *kasan_alloc_pages(const void *addr, size_t size)
@@ -127,9 +127,9 @@ KASAN_HOOK KASAN_READS_NOTHING void kasan_unpoison_stack(const void *low, const 
  *  memory must still be readable. */
 KASAN_HOOK void kasan_unload_globals(const void *start, size_t size) KASAN_OFF();
 
-/** struct kasan_global_descriptor - section hwasan_globals: what Clang says of a global that it has tagged @offset: the
- *  variable's address less that of this word. @info: its size in bytes; the top byte is the tag that was added to that
- *  of its address. */
+/** struct kasan_global_descriptor - section hwasan_globals: what Clang says of a global that it has tagged. @offset:
+ *  the variable's address minus this word's address. @info: its size in bytes; the top byte is the tag that was added
+ *  to that of its address. */
 struct kasan_global_descriptor {
 	int32_t offset;
 	uint32_t info;

@@ -38,8 +38,8 @@ extern "C" {
 	}                                                                                         \
 	KASAN_STATIC_ASSERT(1, "takes the semicolon")
 
-/** KASAN_PORT_CONSOLE() - define kasan_port_print() and kasan_port_panic() @put: writes one character at once, without
- *  a buffer and without a lock. @stop: prints its argument and does not return. */
+/** KASAN_PORT_CONSOLE() - define kasan_port_print() and kasan_port_panic(). @put: writes one character at once,
+ *  without a buffer and without a lock. @stop: prints its argument and does not return. */
 #define KASAN_PORT_CONSOLE(put, stop)           \
 	void kasan_port_print(const char *text) \
 	{                                       \
@@ -115,7 +115,7 @@ static inline void kasan_must(const char *wrong)
 }
 
 /** kasan_run_constructors() - register the globals of all instrumented files. The linker script must keep .init_array
- *  between the two symbols: see docs/port/reference.md. Once, after the windows were added. */
+ *  between the two symbols: see docs/port/reference.md. Call it once, after the windows were added. */
 static inline void kasan_run_constructors(void)
 {
 	extern void (*const __init_array_start[])(void);
@@ -127,8 +127,8 @@ static inline void kasan_run_constructors(void)
 }
 
 #ifdef CONFIG_KASAN_SHADOW_WINDOWED
-/** kasan_start() - the usual start: the first window, [@start, @start + @size) with its shadow; the globals; reports of
- *  every bug, not only of the first. As kasan_window_add() and kasan_init(). */
+/** kasan_start() - the usual start: add the first window, [@start, @start + @size) with its shadow, register the
+ *  globals, and report every bug, not only the first. The rules of kasan_window_add() and kasan_init() apply. */
 static inline void kasan_start(uintptr_t start, size_t size, uintptr_t shadow)
 {
 	kasan_must(kasan_window_add(start, size, (void *)shadow));
@@ -139,7 +139,8 @@ static inline void kasan_start(uintptr_t start, size_t size, uintptr_t shadow)
 #endif
 
 #ifdef CONFIG_KASAN
-/** kasan_start_pages() - add @heap over the whole pages of [@start, @end). As kasan_page_heap_add(). */
+/** kasan_start_pages() - add @heap over the whole pages of [@start, @end). The rules of kasan_page_heap_add()
+ *  apply. */
 static inline void kasan_start_pages(struct kasan_page_heap *heap, const void *start, uintptr_t end)
 {
 	const uintptr_t mask = CONFIG_KASAN_PAGE_SIZE - 1;

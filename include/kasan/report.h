@@ -37,7 +37,7 @@ enum kasan_fault_direction {
 };
 
 /** kasan_report_fault() - report an access that the MMU, the MPU or the bus refused (null, user, wild, or the guard
- *  below a stack) @addr: address of the access; @size: bytes, 0 if not known; @direction: enum kasan_fault_direction;
+ *  below a stack). @addr: address of the access; @size: bytes, 0 if not known; @direction: enum kasan_fault_direction;
  *  @ip: code address of the access; @fp: frame pointer there, for the call trace, 0 if unknown. Return: true if a
  *  report was printed. */
 KASAN_HOOK bool kasan_report_fault(uintptr_t addr, size_t size, int direction, uintptr_t ip,
@@ -76,9 +76,9 @@ KASAN_HOOK bool kasan_report_stack_overflow(const struct kasan_port_task *task, 
 					    const struct kasan_regs *regs) KASAN_OFF(return false);
 
 #ifdef CONFIG_KASAN_TAGS
-/** kasan_report_tag_mismatch() - report an access whose check by tags failed, for the handler of an inline check's trap
- *  or of the CPU's tag check fault @addr: of the access, with its tag. @ip: code address after the instruction. The
- *  others as above. */
+/** kasan_report_tag_mismatch() - report an access whose check by tags failed, for the handler of an inline check's
+ *  trap or of the CPU's tag check fault. @addr: of the access, with its tag. @ip: code address after the instruction.
+ *  The others as above. */
 bool kasan_report_tag_mismatch(uintptr_t addr, size_t size, bool is_write, uintptr_t ip,
 			       uintptr_t fp);
 #endif
@@ -105,7 +105,8 @@ enum kasan_object_kind {
  * @cache: SLAB: its cache.
  * @start: first byte of the object (not of its slot's redzone).
  * @size: LARGE and HEAP: bytes asked for; SLAB: ignored (the runtime knows better).
- * @freed: LARGE: it has been freed, although its first page may have a new owner. False: the state of its first page tells.
+ * @freed: LARGE: true if it has been freed, even if its first page has a new owner by now. False: the state of its
+ * first page decides.
  * @large: LARGE: its tracks, may be NULL.
  * @name: LARGE and HEAP: name of the allocator or heap for the report, may be NULL.
  */
@@ -143,7 +144,7 @@ struct kasan_report_info {
 
 /** kasan_report_filter() - ask @filter before every report; if it returns false nothing is printed and the report is
  *  not counted. For systems that must not be flooded by a bug in a loop. @info has no bug_type yet. The filter runs
- *  before the report lock is taken, and is not asked about reports that the runtime drops anyhow. NULL removes it.
+ *  before the report lock is taken, and is not asked about reports that the runtime drops anyway. NULL removes it.
  *  Return: the previous filter. */
 typedef bool (*kasan_report_filter_fn)(const struct kasan_report_info *info);
 KASAN_HOOK kasan_report_filter_fn kasan_report_filter(kasan_report_filter_fn filter)
