@@ -4,10 +4,8 @@
 # options that tools/build-scripts/link_libc.py compiles the library's files with. They are the program's own options, so
 # its code has the same checks. docs/use/libc.md has the reasons.
 
-# The library's name of the architecture.
-set(libc_arch aarch64)
 # What joining a program with the library depends on, beside the options.
-file(GLOB redzone_libc_files ${kernel_dir}/libc/musl/*.* ${kernel_dir}/libc/musl/arch/*.h)
+file(GLOB redzone_libc_files ${kernel_dir}/libc/musl/*.* ${kernel_dir}/libc/musl/arch/*.h ${arch_dir}/musl/*.S)
 list(APPEND redzone_libc_files ${CMAKE_SOURCE_DIR}/tools/build-scripts/link_libc.py)
 
 # redzone_libc_includes(<variable>): the folders of the library's headers. They come before the compiler's own, which know
@@ -16,13 +14,13 @@ function(redzone_libc_includes out)
   if(NOT redzone_libc)
     message(FATAL_ERROR "Programs need a C library: set redzone_libc to the folder of musl's source, as ./redzone does")
   endif()
-  set(${out} ${redzone_libc}/obj/include ${redzone_libc}/include ${redzone_libc}/arch/${libc_arch} ${redzone_libc}/arch/generic
+  set(${out} ${redzone_libc}/obj/include ${redzone_libc}/include ${redzone_libc}/arch/${REDZONE_ARCH_LIBC} ${redzone_libc}/arch/generic
       PARENT_SCOPE)
 endfunction()
 
 # redzone_libc_options(<variable>): write the file that link_libc.py reads for the library, and return its name.
 function(redzone_libc_options out)
-  set(options ${REDZONE_FREESTANDING} ${REDZONE_ARCH_OPTIONS})
+  set(options ${REDZONE_FREESTANDING} ${REDZONE_ARCH_OPTIONS} -DCONFIG_PAGE_SHIFT=${REDZONE_PAGE_SHIFT})
   if(REDZONE_TAGGED_GLOBALS)
     list(REMOVE_ITEM options -mcmodel=small)
   endif()
@@ -59,9 +57,10 @@ function(redzone_libc_options out)
   set(file ${CMAKE_BINARY_DIR}/libc.json)
   set(text "{
  \"compiler\": [\"${CMAKE_C_COMPILER}\", \"${options}\"],
- \"arch\": \"${libc_arch}\",
+ \"arch\": \"${REDZONE_ARCH_LIBC}\",
  \"source\": \"${redzone_libc}\",
  \"ours\": \"${kernel_dir}/libc/musl\",
+ \"ours_of_arch\": \"${arch_dir}/musl\",
  \"kept\": \"${parent}/objects\",
  \"runtime\": [\"$<JOIN:${compiler_runtime},\", \">\"],
  \"linker\": \"${REDZONE_LINKER}\"

@@ -7,7 +7,7 @@
 
 #include "libc.h"
 
-/* Linux's numbers for arm64. */
+/* Linux's numbers. */
 #define LIBC_O_RDONLY	0U
 #define LIBC_O_WRONLY	1U
 #define LIBC_O_RDWR	2U

@@ -14,48 +14,18 @@
 #include <kernel/sched.h>
 #include <kernel/string.h>
 #include <kernel/vmalloc.h>
-#include <asm/fpu.h>
+#include <asm/libc.h>
 
 #include "../program/internal.h"
 #include "signal.h"
 
 #define SS_ONSTACK 1
 #define SS_DISABLE 2
-/* What Linux demands for arm64. */
-#define STACK_LEAST 5120
 #define STACK_LIMIT (1UL << 30)
 /* As for other threads, see threads.c. */
 #define STACK_BYTES(size) (2 * (size) + THREAD_SIZE)
 
-/* How Linux marks the floating-point registers in the context of a handler. */
-#define FPSIMD_MAGIC 0x46508001
-#define FPSIMD_SIZE  528
-
-/* PSTATE: the flags of the last comparison, all that a handler may change. */
-#define PSTATE_FLAGS 0xf0000000UL
-
 #define STATUS_OF_SIGNAL 128
-
-/** struct libc_ucontext - Linux's ucontext_t for arm64 */
-struct libc_ucontext {
-	u64 flags;
-	void *link;
-	struct libc_stack stack;
-	u64 mask[16];
-	/* mcontext_t */
-	u64 fault_address __aligned(16);
-	u64 regs[31];
-	u64 sp, pc, pstate;
-	struct {
-		u32 magic, size, fpsr, fpcr;
-		u64 v[64];
-	} fpsimd __aligned(16);
-	u8 rest[4096 - FPSIMD_SIZE];
-} __aligned(16);
-
-_Static_assert(sizeof(struct libc_ucontext) == 4560, "Linux's size");
-_Static_assert(offsetof(struct libc_ucontext, fault_address) == 176, "Linux's place");
-_Static_assert(offsetof(struct libc_ucontext, fpsimd) == 464, "Linux's place");
 
 /** struct call - a handler that is about to run */
 struct call {
@@ -67,25 +37,11 @@ struct call {
 static void save_context(struct libc_ucontext *context, const struct call *call, u64 mask)
 {
 	struct libc_thread *self = libc_self();
-	struct fpu_state fpu;
 
 	memset(context, 0, sizeof(*context));
 	libc_sigaltstack(NULL, &context->stack);
 	context->mask[0] = mask;
-	context->pc = (u64)__builtin_return_address(0);
-	if (call->regs) {
-		context->fault_address = call->info->addr;
-		memcpy(context->regs, call->regs->regs, sizeof(context->regs));
-		context->sp = call->regs->sp;
-		context->pc = call->regs->pc;
-		context->pstate = call->regs->pstate;
-	}
-	arch_fpu_get(&fpu);
-	context->fpsimd.magic = FPSIMD_MAGIC;
-	context->fpsimd.size = FPSIMD_SIZE;
-	context->fpsimd.fpsr = (u32)fpu.fpsr;
-	context->fpsimd.fpcr = (u32)fpu.fpcr;
-	memcpy(context->fpsimd.v, fpu.v, sizeof(fpu.v));
+	arch_ucontext_save(context, call->regs, call->info->addr);
 	self->blocked |= call->action->mask;
 	if (!(call->action->flags & SA_NODEFER))
 		self->blocked |= libc_signal_bit(call->info->signo);
@@ -93,22 +49,12 @@ static void save_context(struct libc_ucontext *context, const struct call *call,
 
 static void restore_context(const struct libc_ucontext *context, const struct call *call)
 {
-	struct pt_regs *regs = call->regs;
-	struct fpu_state fpu = {.fpsr = context->fpsimd.fpsr, .fpcr = context->fpsimd.fpcr};
-
 	libc_self()->blocked =
 		context->mask[0] & ~(libc_signal_bit(SIGKILL) | libc_signal_bit(SIGSTOP));
-	memcpy(fpu.v, context->fpsimd.v, sizeof(fpu.v));
-	arch_fpu_set(&fpu);
-	if (!regs)
-		return;
-	if (context->sp != regs->sp) {
+	if (!arch_ucontext_restore(context, call->regs)) {
 		pr_err("program: a handler cannot change the stack pointer; it ends here\n");
 		program_exit(STATUS_OF_SIGNAL + call->info->signo);
 	}
-	memcpy(regs->regs, context->regs, sizeof(context->regs));
-	regs->pc = context->pc;
-	regs->pstate = (regs->pstate & ~PSTATE_FLAGS) | (context->pstate & PSTATE_FLAGS);
 }
 
 static void call_handler(void *arg)
@@ -159,7 +105,7 @@ long libc_sigaltstack(const struct libc_stack *new, struct libc_stack *old)
 	if (new && new->flags & ~(SS_DISABLE | SS_ONSTACK))
 		return -EINVAL;
 	if (new && !(new->flags &SS_DISABLE)) {
-		if (new->size < STACK_LEAST || new->size > STACK_LIMIT)
+		if (new->size < ARCH_MINSIGSTKSZ || new->size > STACK_LIMIT)
 			return -ENOMEM;
 		size = PAGE_ALIGN(STACK_BYTES(new->size));
 		stack = stack_alloc(size, NULL);

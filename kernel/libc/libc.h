@@ -4,12 +4,13 @@
  *
  * Programs run in the kernel, so a system call is a function call, and its pointers are ordinary ones: they are
  * used as they come, by instrumented code, so a bad one is reported with the program's trace. Numbers, structures and
- * results are those of Linux on arm64: a result is a value, or a negative errno. All calls come from the thread of a
+ * results are those of Linux: a result is a value, or a negative errno. All calls come from the thread of a
  * program.
  */
 #ifndef KERNEL_LIBC_H
 #define KERNEL_LIBC_H
 
+#include <kernel/program.h>
 #include <kernel/types.h>
 
 /** struct libc_iovec - one piece of memory of readv() and writev() */
@@ -30,13 +31,6 @@ struct libc_sigaction {
 	unsigned long flags;
 	void (*restorer)(void);
 	u64 mask;
-};
-
-/** struct libc_stack - what sigaltstack() sets */
-struct libc_stack {
-	void *sp;
-	int flags;
-	size_t size;
 };
 
 struct libc_stat;

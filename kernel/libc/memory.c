@@ -20,7 +20,7 @@
 
 #include "libc.h"
 
-/* Linux's numbers for arm64. */
+/* Linux's numbers. */
 #define PROT_READ      0x1
 #define PROT_WRITE     0x2
 #define PROT_EXEC      0x4

@@ -9,15 +9,15 @@
 #include <kernel/kernel.h>
 #include <kernel/printk.h>
 #include <kernel/time.h>
+#include <asm/libc.h>
 
 #include "../program/internal.h"
 #include "files.h"
 
-/* Linux's numbers for arm64. */
+/* Linux's numbers. */
 #define O_CREAT		 0100U
 #define O_EXCL		 0200U
 #define O_TRUNC		 01000U
-#define O_DIRECTORY	 040000U
 #define AT_FDCWD	 (-100)
 #define AT_REMOVEDIR	 0x200
 #define AT_EMPTY_PATH	 0x1000
@@ -28,9 +28,8 @@
 #define S_IFCHR		 0020000
 #define S_IFDIR		 0040000
 #define S_IFREG		 0100000
-#define BLOCK		 4096
 
-/** struct libc_stat - what Linux's stat() calls of arm64 fill */
+/** struct libc_stat - what Linux's stat() calls fill, on most architectures; x86 has another order */
 struct libc_stat {
 	u64 dev, ino;
 	u32 mode, nlink, uid, gid;
@@ -116,7 +115,7 @@ long libc_openat(int dir, const char *path, unsigned int flags, u32 mode)
 	ramfs_info(fs, node, &info);
 	if (info.type == RAMFS_DIR && (writes || flags & O_CREAT))
 		error = -EISDIR;
-	else if (info.type != RAMFS_DIR && flags & O_DIRECTORY)
+	else if (info.type != RAMFS_DIR && flags & ARCH_O_DIRECTORY)
 		error = -ENOTDIR;
 	else if (info.type == RAMFS_FILE && flags & O_TRUNC && writes)
 		error = ramfs_truncate(fs, node, 0);
@@ -204,7 +203,7 @@ static void fill_stat(struct libc_stat *stat, struct ramfs_node *node)
 		.mode = kinds[info.type] | info.mode,
 		.nlink = info.nlink,
 		.size = (s64)info.size,
-		.blksize = BLOCK,
+		.blksize = PAGE_SIZE,
 		.blocks = (s64)(info.size + 511) / 512,
 		.atime = time_of(info.accessed),
 		.mtime = time_of(info.modified),
@@ -223,7 +222,7 @@ long libc_fstat(int fd, struct libc_stat *stat)
 					   .mode = (libc_is_terminal(file) ? S_IFCHR : S_IFIFO) |
 						   0620,
 					   .nlink = 1,
-					   .blksize = BLOCK};
+					   .blksize = PAGE_SIZE};
 	else
 		fill_stat(stat, file->node);
 	libc_file_put(file);

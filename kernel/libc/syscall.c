@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * syscall.c - redzone_syscall(): what the C library asks of the kernel, by Linux's numbers for arm64.
+ * syscall.c - redzone_syscall(): what the C library asks of the kernel, by Linux's numbers.
  *
  * A number that is not here gives -ENOSYS, as an old Linux would. missing.c notes it.
  */
@@ -16,7 +16,7 @@
 #include "libc.h"
 #include "threads.h"
 
-/* Linux's numbers of the architectures that share one table, from its asm-generic/unistd.h. */
+/* The numbers of most architectures, from Linux's asm-generic/unistd.h; x86 has others. */
 enum {
 	NR_GETCWD = 17,
 	NR_DUP = 23,

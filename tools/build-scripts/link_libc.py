@@ -14,8 +14,8 @@ for instance) stay undefined there, and so do those that nobody has.
 constructors.finish().
 
 OPTIONSFILE is JSON. compiler: the command and its options. arch: the library's name of the architecture.
-source: the library's folder, with the generated headers. ours: kernel/libc/musl. kept: folder of compiled
-files. runtime: the linker's words for the functions that compilers call. linker: the linker.
+source: the library's folder, with the generated headers. ours: kernel/libc/musl. ours_of_arch: the folder of
+the same kind in kernel/arch/. kept: folder of compiled files. runtime: the linker's words for the functions that compilers call. linker: the linker.
 
 It runs inside the build, so it needs only Python.
 """
@@ -50,12 +50,7 @@ DEFINES = tuple(f"-D__libc_{name}={name}" for name in ("malloc", "calloc", "real
 BYTEWISE = ("memccpy", "memchr", "stpcpy", "stpncpy", "strchrnul", "strlcpy", "strlen", "mbsrtowcs")
 # A program's first function, of start.c, which calls main().
 ENTRY = "redzone_libc_main"
-_OURS = {
-    "start": "start.c",
-    "sigsetjmp": "sigsetjmp.S",
-    "redzone_threads": "threads.c",
-    "redzone_cancel": "cancel.c",
-}
+_OURS = {"start": "start.c", "redzone_threads": "threads.c", "redzone_cancel": "cancel.c"}
 # Files that get other functions for some that they call: the memory of a thread is not a mapping.
 _THREAD_MEMORY = ("-D__mmap=redzone_thread_map", "-D__munmap=redzone_thread_unmap")
 OTHERWISE = dict.fromkeys(("pthread_create", "pthread_join"), _THREAD_MEMORY)
@@ -80,6 +75,7 @@ class Library:
         self.arch = options["arch"]
         self.source = Path(options["source"])
         self.ours = Path(options["ours"])
+        self._ours_of_arch = Path(options["ours_of_arch"])
         self._compiled = {}
         self.folder = Path(options["kept"]) / self._key()
         self._lists = self.folder / "lists" / self._tables_key()
@@ -99,7 +95,8 @@ class Library:
                 continue
             for path in [*sorted(folder.glob("*.c")), *sorted((folder / self.arch).glob("*.[csS]"))]:
                 found[path.stem] = path
-        return found | {name: self.ours / file for name, file in _OURS.items()}
+        found |= {name: self.ours / file for name, file in _OURS.items()}
+        return found | {path.stem: path for path in self._ours_of_arch.glob("*.S")}
 
     @cached_property
     def owners(self):
@@ -118,7 +115,7 @@ class Library:
         text = json.dumps([self.compiler, str(self.source), BYTEWISE, DEFINES, OTHERWISE])
         info = os.stat(os.path.realpath(self.compiler[0]))
         text += f" {info.st_size} {info.st_mtime_ns}"
-        for path in sorted(self.ours.rglob("*.[chS]")):
+        for path in sorted([*self.ours.rglob("*.[ch]"), *self._ours_of_arch.glob("*.S")]):
             text += hashlib.sha256(path.read_bytes()).hexdigest()
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

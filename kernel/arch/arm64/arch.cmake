@@ -10,5 +10,7 @@ set(REDZONE_ARCH_SCS $<$<COMPILE_LANGUAGE:C>:-fsanitize=shadow-call-stack>)
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   list(APPEND REDZONE_ARCH_SCS $<$<COMPILE_LANGUAGE:C>:-fno-exceptions>)
 endif()
+# Its name in the C library of programs, musl.
+set(REDZONE_ARCH_LIBC aarch64)
 # Link address of programs in user mode.
 set(REDZONE_USER_BASE 0x400000)

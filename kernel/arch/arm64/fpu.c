@@ -20,9 +20,6 @@ _Static_assert(offsetof(struct fpu_state, fpcr) == FPU_FPCR, "fpu.S");
 _Static_assert(offsetof(struct fpu_state, fpsr) == FPU_FPCR + 8, "fpu.S");
 _Static_assert(offsetof(struct fpu_state, v) == FPU_V, "fpu.S");
 
-void fpu_save(struct fpu_state *state);
-void fpu_load(const struct fpu_state *state);
-
 static void fpu_enable(void)
 {
 	write_sysreg(CPACR_FPEN_KERNEL, cpacr_el1);
@@ -32,16 +29,6 @@ static void fpu_enable(void)
 void arch_fpu_start(const struct fpu_state *state)
 {
 	fpu_enable();
-	fpu_load(state);
-}
-
-void arch_fpu_get(struct fpu_state *state)
-{
-	fpu_save(state);
-}
-
-void arch_fpu_set(const struct fpu_state *state)
-{
 	fpu_load(state);
 }
 

@@ -10,6 +10,12 @@
 #include <asm/ptrace.h>
 #include "sysreg.h"
 
+/* fpu.S */
+
+/** fpu_save(), fpu_load() - store the running task's floating-point registers, load them. It has some. */
+void fpu_save(struct fpu_state *state);
+void fpu_load(const struct fpu_state *state);
+
 /* fpu.c */
 
 /** fpu_switch() - store @prev's floating-point registers and load @next's; at least one of them has some. Interrupts

@@ -10,6 +10,7 @@ set(REDZONE_ARCH_ARM64_SOURCES
 	gicv2.c
 	gicv3.c
 	irq.c
+	libc.c
 	linear.c
 	mem.S
 	mte.c

@@ -26,6 +26,8 @@
  *   <asm/irqflags.h>  arch_local_irq_save() arch_local_irq_restore() arch_local_irq_disable()
  *                     arch_local_irq_enable() arch_local_save_flags() arch_irqs_disabled_flags()
  *   <asm/kasan.h>     with hardware tags: arch_check_async_faults(), arch_check_async_faults_in(), arch_leave_mem_function()
+ *   <asm/libc.h>      what Linux has of its own for each architecture: struct libc_ucontext, its ucontext_t, with the members
+ *                     stack, mask; ARCH_MINSIGSTKSZ, the smallest alternate stack that it accepts; ARCH_O_DIRECTORY
  *   <asm/memory.h>    the map of the address space: PAGE_OFFSET PAGE_END, MODULES_VADDR MODULES_END, KIMAGE_VADDR
  *                     KIMAGE_END, VMALLOC_START VMALLOC_END, IOREMAP_START IOREMAP_END, KASAN_SHADOW_START
  *                     KASAN_SHADOW_END; TASK_SIZE: user addresses are below; FIX_UART_VADDR if pl011.c drives the
@@ -37,8 +39,7 @@
  *                     PAGE_KERNEL_TAGGED (PAGE_KERNEL with memory tags, if the CPU has them),
  *                     PAGE_KERNEL_TAGGED_RO, PAGE_DEVICE;
  *                     PROT_BLOCKS_OK, which allows large pages; PMD_SHIFT: the smallest of these, as a power of two
- *   <asm/ptrace.h>    struct pt_regs, with the members pc, sp; kernel/libc also uses the members regs, pstate, which
- *                     have the layout of the C library's ucontext. regs_syscall_nr() regs_irqs_disabled() regs_fp()
+ *   <asm/ptrace.h>    struct pt_regs, with the members pc, sp; regs_syscall_nr() regs_irqs_disabled() regs_fp()
  *                     regs_return_address() regs_error() REGS_ERROR_NAME; STACK_ALIGN
  *   <asm/scs.h>       with CONFIG_SHADOW_CALL_STACK: SCS_SIZE, what each shadow call stack is aligned to; boot_scs, that
  *                     of the boot task; scs_pointer(), scs_base_of(), scs_strip(); for tests scs_set_pointer(),
@@ -66,6 +67,7 @@
 #include <asm/pgtable.h>
 
 struct fpu_state;
+struct libc_ucontext;
 struct mm_struct;
 struct page;
 struct pt_regs;
@@ -221,9 +223,17 @@ struct task *cpu_switch_to(struct task *prev, struct task *next);
  *  off. */
 void arch_fpu_start(const struct fpu_state *state);
 
-/** arch_fpu_get(), arch_fpu_set() - store the running task's floating-point registers, load them. It has some. */
-void arch_fpu_get(struct fpu_state *state);
-void arch_fpu_set(const struct fpu_state *state);
+/**
+ * arch_ucontext_save() - fill @context's part of the architecture for a handler of a signal
+ * @context: all zero but for its members stack and mask. @regs: the interrupted code's; NULL: the handler is called in a system
+ * call, and only the program counter and the floating-point registers are known. @fault_address: with @regs only.
+ */
+void arch_ucontext_save(struct libc_ucontext *context, const struct pt_regs *regs,
+			unsigned long fault_address);
+
+/** arch_ucontext_restore() - take over what the handler may have changed. @regs: as above. Return: false if it changed the
+ *  stack pointer, which is refused. */
+bool arch_ucontext_restore(const struct libc_ucontext *context, struct pt_regs *regs);
 
 /** arch_call_on_stack() - call @fn(@arg) on another stack of the running task. @top: the address above it. */
 void arch_call_on_stack(void *top, void (*fn)(void *arg), void *arg);

@@ -7,6 +7,13 @@
 
 struct task;
 
+/** struct libc_stack - what sigaltstack() sets: Linux's stack_t, which a struct libc_ucontext has too */
+struct libc_stack {
+	void *sp;
+	int flags;
+	size_t size;
+};
+
 /** redzone_program_main() - the first function of the program's C library, which calls main(). Weak: NULL in a
  *  kernel without a program. */
 int redzone_program_main(int argc, char **argv) __weak;

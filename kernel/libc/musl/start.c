@@ -78,7 +78,7 @@ int redzone_libc_main(int argc, char **argv)
 	};
 	/* All user and group numbers are 0, and so equal: the program has no special rights. */
 	const size_t aux[] = {
-		AT_PAGESZ, 4096,
+		AT_PAGESZ, 1UL << CONFIG_PAGE_SHIFT,
 		AT_PHDR,   (size_t)segments,
 		AT_PHENT,  sizeof(segments[0]),
 		AT_PHNUM,  sizeof(segments) / sizeof(segments[0]),

@@ -82,7 +82,7 @@ int __clone(int (*func)(void *), void *stack, int flags, void *arg, ...)
 	tls = va_arg(args, void *);
 	ended = va_arg(args, int *);
 	va_end(args);
-	new = (void *)((char *)tls - sizeof(*new));
+	new = (void *)((uintptr_t)tls - (uintptr_t)TP_ADJ(0));
 	beginning->func = func;
 	beginning->arg = arg;
 	beginning->rounding = fegetround();

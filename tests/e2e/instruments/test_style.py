@@ -119,9 +119,6 @@ def test_assumptions_of_one_architecture():
     for line in lines:
         assert style.assumptions({name: f"{line}\n"}) == [f"{name}:1: {line}"]
         assert style.assumptions({"kernel/arch/arm64/planted.c": line, name: f"/* {line} */"}) == []
-    known = next(iter(style.ASSUMED))
-    assert style.assumptions({known: "PSTATE;\n" * style.ASSUMED[known]}) == []
-    assert style.assumptions({known: "PSTATE;\n" * (style.ASSUMED[known] + 1)})
 
 
 def test_includes_of_the_runtime_go_down():

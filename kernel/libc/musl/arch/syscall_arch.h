@@ -2,7 +2,7 @@
 /*
  * syscall_arch.h - how the C library calls the kernel: by a call of redzone_syscall(), because its programs run
  * inside the kernel. Replaces the file of the same name in the library's arch folder. Numbers, arguments and
- * results are those of Linux on this architecture, and the result is a negative errno or a value.
+ * results are those of Linux, and the result is a negative errno or a value.
  *
  * There is no vDSO, so VDSO_USEFUL stays undefined.
  */

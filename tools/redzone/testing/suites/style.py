@@ -354,12 +354,10 @@ _ONE_ARCH = re.compile(
     r"\b(?:PSTATE\w*|aarch64|AARCH64|x18|x29|EL[01]|0xffff[0-9a-f]{12}|PAGE_SHIFT == \d+|AT_PAGESZ,\s*\d+)\b"
     r"|<<\s*12\b|& ~?0xfff\b"
 )
-# What the C library's side has of arm64 still: {file: how many lines}. A number may only go down.
-ASSUMED = {"kernel/libc/handler.c": 2, "kernel/libc/musl/start.c": 1}
 
 
 def assumptions(sources):
-    """Return the lines of generic code for one architecture only, in files that have more than ASSUMED."""
+    """Return the lines of generic code for one architecture only."""
     problems = []
     for name, text in sorted(sources.items()):
         outside = re.match(_OF_ARCH, name) or name.startswith(
@@ -368,13 +366,11 @@ def assumptions(sources):
         if outside or "/tests/" in name or not name.startswith("kernel/"):
             continue
         code = re.sub(r"/\*.*?\*/|//[^\n]*", lambda m: "\n" * m[0].count("\n"), text, flags=re.DOTALL)
-        found = [
+        problems += [
             f"{name}:{number}: {line.strip()}"
             for number, line in enumerate(code.splitlines(), 1)
             if _ONE_ARCH.search(line)
         ]
-        if len(found) > ASSUMED.get(name, 0):
-            problems += found
     return problems
 
 
