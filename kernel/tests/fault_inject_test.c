@@ -518,8 +518,7 @@ static void runtime_tables(struct kunit *test)
 	unsigned long failures = 0, seen;
 	char *p;
 
-	if (!kasan_enabled())
-		kunit_skip(test, "KASAN is off (kasan=off)");
+	kunit_needs(test, kasan_enabled(), "KASAN that is on");
 	for (unsigned long nth = 1; nth <= 12; nth++) {
 		fault_inject_nth(FAULT_RUNTIME, nth, 1, NULL);
 		for (int i = 0; i < 8 && failures < nth; i++)

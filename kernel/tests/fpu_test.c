@@ -113,8 +113,7 @@ static void survive_migration(struct kunit *test)
 {
 	struct holder holder = {.seed = 42};
 
-	if (num_online_cpus() < 2)
-		kunit_skip(test, "one CPU");
+	kunit_needs(test, num_online_cpus() >= 2, "two CPUs");
 	holder.task = run_with_fpu(hold_registers, &holder);
 	KUNIT_ASSERT_NOT_NULL(test, holder.task);
 	while (!was_on_two_cpus(&holder)) {

@@ -141,8 +141,7 @@ static void bug_in_ipi(void *unused)
 
 static void in_an_interrupt_of_another_cpu(struct kunit *test)
 {
-	if (num_online_cpus() < 2)
-		kunit_skip(test, "one CPU");
+	kunit_needs(test, num_online_cpus() >= 2, "two CPUs");
 	was_in_interrupt = false;
 	EXPECT_WHOLE(test, 1, 1, NULL, {
 		preempt_disable();
@@ -211,8 +210,7 @@ static void with_the_console_locked_elsewhere(struct kunit *test)
 {
 	struct task *task;
 
-	if (num_online_cpus() < 2)
-		kunit_skip(test, "one CPU");
+	kunit_needs(test, num_online_cpus() >= 2, "two CPUs");
 	init_completion(&console_taken);
 	about_to_report = false;
 	task = kthread_create(bug_with_the_console, NULL, "console");
@@ -286,8 +284,7 @@ static void on_all_cpus_at_once(struct kunit *test)
 	unsigned int cpus = num_online_cpus();
 	struct task *tasks[NR_CPUS];
 
-	if (cpus < 2)
-		kunit_skip(test, "one CPU");
+	kunit_needs(test, cpus >= 2, "two CPUs");
 	atomic_set(&at_the_start, 0);
 	for (unsigned int i = 0; i < cpus; i++) {
 		tasks[i] = kthread_create(many_bugs, &cpus, "bugs/%u", i);

@@ -328,9 +328,8 @@ static void suite_exit(struct kunit_suite *suite)
 
 static int init(struct kunit *test)
 {
-	if (!kasan_enabled())
-		kunit_skip(test, "KASAN is off (kasan=off)");
-	kasan_needs(test, nr_cpu_ids > 1, "more than one CPU");
+	kunit_needs(test, kasan_enabled(), "KASAN that is on");
+	kunit_needs(test, nr_cpu_ids > 1, "more than one CPU");
 	return 0;
 }
 

@@ -255,8 +255,7 @@ int kasan_test_init(struct kunit *test)
 
 int kasan_bug_test_init(struct kunit *test)
 {
-	if (!kasan_enabled())
-		kunit_skip(test, "KASAN is off (kasan=off)");
+	kunit_needs(test, kasan_enabled(), "KASAN that is on");
 	return kasan_test_init(test);
 }
 

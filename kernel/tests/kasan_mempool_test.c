@@ -159,7 +159,7 @@ static void pages(struct kunit *test)
 	mempool_t *pool;
 	struct page *page;
 
-	kasan_needs(test, page_owner_on, "page_owner=on");
+	kunit_needs(test, page_owner_on, "page_owner=on");
 	for (size_t order = 0; order < 3; order++) {
 		pool = new_pool(test, mempool_alloc_pages, mempool_free_pages, (void *)order);
 		page = take_out(pool);
@@ -174,7 +174,7 @@ static void pages(struct kunit *test)
 
 static int init(struct kunit *test)
 {
-	kasan_needs(test, !kasan_may_be_late(KASAN_READ), "reports that know of what they are");
+	kunit_needs(test, !kasan_may_be_late(KASAN_READ), "reports that know of what they are");
 	return kasan_bug_test_init(test);
 }
 

@@ -27,7 +27,7 @@ static unsigned int booted_with_slack;
 
 static void needs_boot(struct kunit *test)
 {
-	kasan_needs(test, booted_with_slack, "kasan.slack=check");
+	kunit_needs(test, booted_with_slack, "kasan.slack=check");
 }
 
 static size_t unused_of(size_t size)

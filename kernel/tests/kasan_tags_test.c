@@ -439,7 +439,7 @@ static void sizes_that_are_no_pages(struct kunit *test)
 
 static void short_granules(struct kunit *test)
 {
-	kasan_needs(test, !IS_HW_TAGS, "CONFIG_KASAN_SW_TAGS=y");
+	kunit_needs(test, !IS_HW_TAGS, "CONFIG_KASAN_SW_TAGS=y");
 	for (size_t size = 1; size <= 64; size++) {
 		char *ptr = kmalloc(size, GFP_KERNEL);
 		u8 state;
@@ -467,7 +467,7 @@ static void short_granule_ranges(struct kunit *test)
 {
 	char *ptr = kmalloc(45, GFP_KERNEL);
 
-	kasan_needs(test, !IS_HW_TAGS, "CONFIG_KASAN_SW_TAGS=y");
+	kunit_needs(test, !IS_HW_TAGS, "CONFIG_KASAN_SW_TAGS=y");
 	KUNIT_ASSERT_NOT_NULL(test, ptr);
 	kasan_disable_current();
 	for (size_t start = 0; start < 45; start++)

@@ -58,11 +58,6 @@ enum kasan_access {
  * KASAN_STACK_END: where behind a variable of @size bytes on the stack an access is seen: at the next byte,
  * or with tags that the compiler gives in whole granules at the next granule.
  */
-#define kasan_needs(test, condition, what)                          \
-	do {                                                        \
-		if (!(condition))                                   \
-			kunit_skip(test, "Test requires %s", what); \
-	} while (0)
 #ifdef CONFIG_KASAN_GENERIC
 #define KASAN_TEST_GENERIC	  true
 #define KASAN_TYPE(generic, tags) generic
@@ -108,10 +103,10 @@ enum kasan_access {
 #define KASAN_TEST_GLOBALS KASAN_TEST_GENERIC
 #endif
 
-#define kasan_needs_generic(test) kasan_needs(test, KASAN_TEST_GENERIC, "CONFIG_KASAN_GENERIC=y")
+#define kasan_needs_generic(test) kunit_needs(test, KASAN_TEST_GENERIC, "CONFIG_KASAN_GENERIC=y")
 #define kasan_needs_globals(test) \
-	kasan_needs(test, KASAN_TEST_GLOBALS, "CONFIG_KASAN_TAGGED_GLOBALS=y")
-#define kasan_needs_stack(test) kasan_needs(test, KASAN_TEST_STACK, "CONFIG_KASAN_STACK=y")
+	kunit_needs(test, KASAN_TEST_GLOBALS, "CONFIG_KASAN_TAGGED_GLOBALS=y")
+#define kasan_needs_stack(test) kunit_needs(test, KASAN_TEST_STACK, "CONFIG_KASAN_STACK=y")
 #if defined(CONFIG_KASAN_GENERIC) || (defined(CONFIG_KASAN_INLINE) && defined(__clang__))
 #define KASAN_STACK_END(size) (size)
 #else

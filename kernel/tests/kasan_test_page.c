@@ -34,7 +34,7 @@ void kmalloc_large_oob_right(struct kunit *test)
 	kfree(ptr);
 	/* An object that ends with its page has a redzone as well; with tags a neighbour, which must be one that lives. */
 	ptr = kasan_kmalloc_beside(test, 4 * PAGE_SIZE);
-	kasan_needs(test, ptr, "two objects of 16 KiB beside one another");
+	kunit_needs(test, ptr, "two objects of 16 KiB beside one another");
 	HIDE_VAR(ptr);
 	KASAN_EXPECT_BUG(test, KASAN_TYPE_BESIDE, KASAN_READ, 1, READ_ACCESS(ptr[4 * PAGE_SIZE]));
 	kfree(ptr);
@@ -115,7 +115,7 @@ void kmalloc_largest_oob_right(struct kunit *test)
 	for (size_t size = KMALLOC_MAX_SIZE - 1; size <= KMALLOC_MAX_SIZE; size++) {
 		char *ptr = alloc_largest(size);
 
-		kasan_needs(test, ptr, "two free blocks of 4 MiB beside one another");
+		kunit_needs(test, ptr, "two free blocks of 4 MiB beside one another");
 		HIDE_VAR(ptr);
 		WRITE_ACCESS(ptr[size - 1], 0);
 		KASAN_EXPECT_BUG(test, KASAN_TYPE_BESIDE, KASAN_READ, 1,

@@ -95,7 +95,7 @@ void kasan_use_after_scope(struct kunit *test)
 
 	/* With software tags the compiler may keep the tag to the end of the frame. */
 	kasan_needs_stack(test);
-	kasan_needs(test, KASAN_TEST_GENERIC || KASAN_TEST_HW,
+	kunit_needs(test, KASAN_TEST_GENERIC || KASAN_TEST_HW,
 		    "CONFIG_KASAN_GENERIC=y or CONFIG_KASAN_HW_TAGS=y");
 	for (int i = 0; i < 2; i++) {
 		volatile int local[4];
@@ -117,7 +117,7 @@ void kasan_use_after_scope_large(struct kunit *test)
 
 	kasan_needs_stack(test);
 	/* GCC keeps a variable's tag as long as its frame. */
-	kasan_needs(test, KASAN_TEST_GENERIC || KASAN_TEST_CLANG, "CONFIG_CC_IS_CLANG=y");
+	kunit_needs(test, KASAN_TEST_GENERIC || KASAN_TEST_CLANG, "CONFIG_CC_IS_CLANG=y");
 	{
 		/* Large variables are poisoned by a call instead of inline stores. */
 		volatile char local[2000];

@@ -252,8 +252,7 @@ void user_memory_access_again(struct kunit *test)
 	struct toucher t = {.touch = read_unchecked};
 	unsigned int i;
 
-	if (!cpu_has_pan())
-		kunit_skip(test, "Test requires a CPU with PAN");
+	kunit_needs(test, cpu_has_pan(), "a CPU with PAN");
 	t.address = user_page(test);
 	t.mm = current->mm;
 	for (i = 0; i < 24; i++)

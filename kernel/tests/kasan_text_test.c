@@ -506,8 +506,8 @@ static void cpus_of_allocation_and_free(struct kunit *test)
 	const char *const texts[] = {banner, alloc, free, NULL};
 	struct task *task;
 
-	kasan_needs(test, TEST_EXTRA_INFO, "CONFIG_KASAN_EXTRA_INFO=y");
-	kasan_needs(test, num_online_cpus() > FREE_CPU, "4 CPUs");
+	kunit_needs(test, TEST_EXTRA_INFO, "CONFIG_KASAN_EXTRA_INFO=y");
+	kunit_needs(test, num_online_cpus() > FREE_CPU, "4 CPUs");
 	task = new_on_cpu(test, ALLOC_CPU, alloc_traveller);
 	snprintf(alloc, sizeof(alloc), "Allocated by task %d on cpu %d at ", task->pid, ALLOC_CPU);
 	run(task);

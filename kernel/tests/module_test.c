@@ -472,8 +472,7 @@ static void bugs(struct kunit *test)
 	char text[KSYM_SYMBOL_LEN], *object;
 	struct module *m;
 
-	if (!kasan_on())
-		kunit_skip(test, "KASAN is off (kasan=off)");
+	kunit_needs(test, kasan_on(), "KASAN that is on");
 	KUNIT_ASSERT_EQ(test, load_sample(0, &m), 0);
 	if (KASAN_TEST_GLOBALS)
 		KASAN_EXPECT_BUG(test, "global-out-of-bounds", KASAN_READ, 1,
@@ -498,8 +497,7 @@ static void bugs_after_unloading(struct kunit *test)
 	char *object;
 	void *data;
 
-	if (!kasan_on())
-		kunit_skip(test, "KASAN is off (kasan=off)");
+	kunit_needs(test, kasan_on(), "KASAN that is on");
 	KUNIT_ASSERT_EQ(test, load_sample(0, &m), 0);
 	object = FN(m, sample_alloc)(30);
 	data = TAGGED(m->parts[MODULE_DATA].start);

@@ -8,8 +8,7 @@
 
 static int page_owner_test_init(struct kunit *test)
 {
-	if (!page_owner_on)
-		kunit_skip(test, "page_owner is off");
+	kunit_needs(test, page_owner_on, "page_owner=on");
 	return kasan_test_init(test);
 }
 

@@ -14,8 +14,7 @@
 
 static void need_quarantine(struct kunit *test)
 {
-	if (!page_quarantine_max)
-		kunit_skip(test, "there is no page quarantine (kasan.page_quarantine=)");
+	kunit_needs(test, page_quarantine_max, "kasan.page_quarantine=");
 }
 
 #define MAX_HELD 512

@@ -112,8 +112,7 @@ static void heap_bugs(struct kunit *test)
 	size_t none = 0;
 	char *p, *q;
 
-	if (!kasan_enabled())
-		kunit_skip(test, "KASAN is off (kasan=off)");
+	kunit_needs(test, kasan_enabled(), "KASAN that is on");
 	HIDE_VAR(none);
 	p = malloc(none);
 	/* Another slot lies behind the only granule. */

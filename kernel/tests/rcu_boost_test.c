@@ -145,8 +145,7 @@ static void after_a_while(struct kunit *test)
 {
 	struct scene *scene;
 
-	if (num_online_cpus() < 2)
-		kunit_skip(test, "one CPU: the hog keeps off the timer");
+	kunit_needs(test, num_online_cpus() >= 2, "two CPUs");
 	scene = set(test, RCU_PRIORITY, 60 * NSEC_PER_SEC);
 	call_rcu(&scene->head, called);
 	wait_for_completion(&scene->called);
@@ -178,8 +177,7 @@ static void joins_later(struct kunit *test)
 	struct scene *scene = kunit_kzalloc(test, sizeof(*scene), GFP_KERNEL);
 	unsigned int cpu;
 
-	if (num_online_cpus() < 2)
-		kunit_skip(test, "one CPU");
+	kunit_needs(test, num_online_cpus() >= 2, "two CPUs");
 	KUNIT_ASSERT_NOT_NULL(test, scene);
 	old_prio = rcu_set_kthread_prio(RCU_PRIORITY);
 	migrate_disable();

@@ -139,8 +139,7 @@ static void readers_share(struct kunit *test)
 	struct order o = {0};
 	struct task *task;
 
-	if (num_online_cpus() < 2)
-		kunit_skip(test, "needs two CPUs");
+	kunit_needs(test, num_online_cpus() >= 2, "two CPUs");
 	rwlock_init(&o.lock);
 	task = kthread_run(read_once, &o, "reader");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
@@ -189,8 +188,7 @@ static void writers_first(struct kunit *test)
 	struct task *writer, *reader;
 	bool waited;
 
-	if (num_online_cpus() < 3)
-		kunit_skip(test, "needs three CPUs");
+	kunit_needs(test, num_online_cpus() >= 3, "three CPUs");
 	rwlock_init(&o.lock);
 	writer = kthread_create(write_once, &o, "writer");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, writer);
@@ -218,8 +216,7 @@ static void interrupts_first(struct kunit *test)
 	struct task *writer;
 	bool waited, passed;
 
-	if (num_online_cpus() < 2)
-		kunit_skip(test, "needs two CPUs");
+	kunit_needs(test, num_online_cpus() >= 2, "two CPUs");
 	rwlock_init(&o.lock);
 	writer = kthread_create(write_once, &o, "writer");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, writer);

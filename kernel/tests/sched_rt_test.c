@@ -380,8 +380,7 @@ static void most_urgent_run(struct kunit *test)
 	struct hog hogs[2 * NR_CPUS] = {0};
 	unsigned long all = BIT(nr) - 1, top;
 
-	if (n < 2)
-		kunit_skip(test, "one CPU");
+	kunit_needs(test, n >= 2, "two CPUs");
 	take_cpu();
 	/* From the least urgent to the most urgent one. */
 	for (size_t i = 0; i < nr; i++)
@@ -413,8 +412,7 @@ static void migration(struct kunit *test)
 	struct hog hogs[2] = {0};
 	unsigned int cpu;
 
-	if (num_online_cpus() < 3)
-		kunit_skip(test, "fewer than three CPUs");
+	kunit_needs(test, num_online_cpus() >= 3, "three CPUs");
 	for (int pinned = 0; pinned < 2; pinned++) {
 		take_cpu();
 		memset(hogs, 0, sizeof(hogs));
@@ -450,8 +448,7 @@ static void others_go_on(struct kunit *test)
 	struct hog h = {0};
 	struct task *task;
 
-	if (num_online_cpus() < 2)
-		kunit_skip(test, "one CPU");
+	kunit_needs(test, num_online_cpus() >= 2, "two CPUs");
 	take_cpu();
 	task = bound(test, say_once, (void *)'a', 10);
 	wake_up_process(task);
@@ -484,8 +481,7 @@ static void fair_move_away(struct kunit *test)
 	struct hog hogs[2 * NR_CPUS] = {0};
 	size_t nr = 2UL * n;
 
-	if (n < 2)
-		kunit_skip(test, "one CPU");
+	kunit_needs(test, n >= 2, "two CPUs");
 	for (size_t i = 0; i < nr; i++)
 		start_hog(test, &hogs[i], 0);
 	/* The test is the FIFO task, and spins. */

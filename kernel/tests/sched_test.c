@@ -454,8 +454,7 @@ static void spread_over_cpus(struct kunit *test)
 	unsigned long seen = 0;
 	unsigned int n = num_online_cpus();
 
-	if (n < 2)
-		kunit_skip(test, "one CPU");
+	kunit_needs(test, n >= 2, "two CPUs");
 	for (size_t i = 0; i < ARRAY_SIZE(tasks); i++) {
 		tasks[i] = kthread_run(migrate, &migrants[i], "migrate");
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, tasks[i]);

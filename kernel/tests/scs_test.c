@@ -266,8 +266,7 @@ static void look_from(struct kunit *test, enum scs_kind kind)
 
 static void interrupts(struct kunit *test)
 {
-	if (num_online_cpus() < 2)
-		kunit_skip(test, "one CPU");
+	kunit_needs(test, num_online_cpus() >= 2, "two CPUs");
 	look_from(test, SCS_IRQ);
 }
 
@@ -555,7 +554,7 @@ static int report_and_end(void *arg)
 
 static void report_that_jumps_out(struct kunit *test)
 {
-	kasan_needs(test, kasan_enabled(), "KASAN that is on");
+	kunit_needs(test, kasan_enabled(), "KASAN that is on");
 	for (int i = 0; i < 3; i++) {
 		struct task *task = kthread_create(report_and_end, NULL, "scs report");
 

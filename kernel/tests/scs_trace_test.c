@@ -199,7 +199,7 @@ static noinline void write_freed(void)
 /* The kernel's function is called by the runtime, whose functions push nothing: write_freed() must not be missing. */
 static void uncovered_call_from_the_runtime(struct kunit *test)
 {
-	kasan_needs(test, kasan_enabled(), "KASAN that is on");
+	kunit_needs(test, kasan_enabled(), "KASAN that is on");
 	tapped.n = 0;
 	kasan_line_tap(trace_line);
 	KUNIT_EXPECT_KASAN_FAIL(test, write_freed());

@@ -42,8 +42,8 @@ static const struct {
 static void kmalloc_classes(struct kunit *test)
 {
 #ifdef CONFIG_KASAN_EXTRA_INFO
-	if (kasan_on())
-		kunit_skip(test, "CONFIG_KASAN_EXTRA_INFO makes metadata larger");
+	/* It makes metadata larger. */
+	kunit_needs(test, !kasan_on(), "CONFIG_KASAN_EXTRA_INFO=n");
 #endif
 	for (size_t i = 0; i < ARRAY_SIZE(costs); i++) {
 		void *p = kmalloc(costs[i].size, GFP_KERNEL);
@@ -90,13 +90,11 @@ static unsigned int slot_of(struct kunit *test, unsigned int size, unsigned int 
 /* Where a free object must keep its bytes, the free list's link and the free metadata need room of their own. */
 static void objects_that_are_kept(struct kunit *test)
 {
-	if (HAS_TAGS)
-		kunit_skip(test, "with tags a slot is its object, in whole granules");
-	if (SLAB_IS_BITMAP)
-		kunit_skip(test, "REDZONE_ALLOCATOR=slab has no links");
+	kunit_needs(test, !HAS_TAGS, "a mode without tags");
+	kunit_needs(test, !SLAB_IS_BITMAP, "REDZONE_ALLOCATOR=slub");
 #ifdef CONFIG_KASAN_EXTRA_INFO
-	if (kasan_on())
-		kunit_skip(test, "CONFIG_KASAN_EXTRA_INFO makes metadata larger");
+	/* It makes metadata larger. */
+	kunit_needs(test, !kasan_on(), "CONFIG_KASAN_EXTRA_INFO=n");
 #endif
 	for (size_t i = 0; i < ARRAY_SIZE(kept_costs); i++) {
 		const unsigned int size = kept_costs[i].size;

@@ -174,8 +174,7 @@ static int top_thread(void *unused)
 
 static void start_top(struct kunit *test)
 {
-	if (num_online_cpus() < 2)
-		kunit_skip(test, "one CPU");
+	kunit_needs(test, num_online_cpus() >= 2, "two CPUs");
 	memset(&top, 0, sizeof(top));
 	top.task = kthread_create(top_thread, NULL, "softirq top");
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, top.task);

@@ -132,11 +132,7 @@ static unsigned long count_kept(unsigned long *counted)
 
 #endif
 
-#define needs_shadow(test)                                                                \
-	do {                                                                              \
-		if (!has_shadow())                                                        \
-			kunit_skip(test, "Test requires shadow memory of vmalloc space"); \
-	} while (0)
+#define needs_shadow(test) kunit_needs(test, has_shadow(), "shadow memory of vmalloc space")
 
 /* Threads on their way out still take and free stacks: give them time. */
 static void expect_kept(struct kunit *test, unsigned long most)

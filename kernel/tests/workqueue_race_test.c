@@ -137,8 +137,7 @@ void moved_while_locking(struct kunit *test)
 	struct task *queuer, *actor;
 	struct workqueue_struct *wq;
 
-	if (num_online_cpus() < 2)
-		kunit_skip(test, "it takes two CPUs");
+	kunit_needs(test, num_online_cpus() >= 2, "two CPUs");
 	wq = wq_test_wq(test, 0, 1);
 	first = wq_test_item(test, wq_test_stay);
 	item = wq_test_item(test, wq_test_count);

@@ -157,6 +157,13 @@ void __kunit_mark_skipped(struct kunit *test, const char *fmt, ...) __printf(2, 
 		kunit_abort(test);                              \
 	} while (0)
 
+/** kunit_needs() - skip the case if @condition is false. @what: which is then missing, as in "two CPUs". */
+#define kunit_needs(test, condition, what)                          \
+	do {                                                        \
+		if (!(condition))                                   \
+			kunit_skip(test, "Test requires %s", what); \
+	} while (0)
+
 /** kunit_abort() - end the case's thread now. */
 _Noreturn void kunit_abort(struct kunit *test);
 

@@ -300,7 +300,7 @@ KUNIT_SUITE(kasan_hw_fill, kasan_hw_fill_cases, .suite_init = fill_suite_init,
 
 static void needs_late(struct kunit *test)
 {
-	kasan_needs(test, kasan_may_be_late(KASAN_WRITE), "kasan.mode=async or asymm");
+	kunit_needs(test, kasan_may_be_late(KASAN_WRITE), "kasan.mode=async or asymm");
 }
 
 /* A write, because asymm only notes writes. */

@@ -62,7 +62,7 @@ static void migrating_tasks(struct kunit *test)
 	struct kasan_sample_stats start, stats;
 	unsigned int i;
 
-	kasan_needs(test, kasan_on(), "kasan=on");
+	kunit_needs(test, kasan_on(), "kasan=on");
 	tagged = moves = 0;
 	/* Created first: a stack is made of single pages, which are allocations as well. */
 	for (i = 0; i < nr; i++) {
@@ -140,7 +140,7 @@ static void skipped_pages_have_no_owner_tag(struct kunit *test)
 	unsigned int order = MAX_ORDER + 1;
 	struct page *page, *first = NULL;
 
-	kasan_needs(test, kasan_on(), "kasan=on");
+	kunit_needs(test, kasan_on(), "kasan=on");
 	KUNIT_ASSERT_NOT_NULL(test, all);
 	INIT_LIST_HEAD(all);
 	KUNIT_ASSERT_EQ(test, kunit_add_action_or_reset(test, free_all, all), 0);

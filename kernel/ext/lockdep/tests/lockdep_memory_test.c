@@ -233,7 +233,7 @@ static void ended_block(struct kunit *test)
 /* A variable of a function that has returned: with software tags its pointer has another tag than the memory. */
 static void ended_function(struct kunit *test)
 {
-	kasan_needs(test, !KASAN_TEST_GENERIC && KASAN_TEST_STACK, "CONFIG_KASAN_SW_TAGS=y");
+	kunit_needs(test, !KASAN_TEST_GENERIC && KASAN_TEST_STACK, "CONFIG_KASAN_SW_TAGS=y");
 	ask_all(test, scope_of_a_lock(), NULL);
 }
 

@@ -417,7 +417,7 @@ static void one_interrupt(struct kunit *test, unsigned int mode)
 /* The interrupt of a program runs on its kernel stack. */
 static void interrupt_of_a_program(struct kunit *test)
 {
-	kasan_needs(test, num_online_cpus() > 1, "two CPUs");
+	kunit_needs(test, num_online_cpus() > 1, "two CPUs");
 	one_interrupt(test, STACK_ERASING_ON);
 	KUNIT_EXPECT_EQ(test, seen_markers, 0UL);
 	one_interrupt(test, STACK_ERASING_OFF);
