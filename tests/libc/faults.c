@@ -3,7 +3,6 @@
  * on. With the argument "nested" a handler faults itself, with "again" it returns and changes nothing, and with "blocked" the
  * signal is blocked: each of these ends the program. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fenv.h>
 #include <math.h>
 #include <pthread.h>
@@ -11,24 +10,15 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "check.h"
+
 #define PAGE 4096UL
-
-static int failed;
-
-#define CHECK(condition)                                                                 \
-	do {                                                                             \
-		if (!(condition)) {                                                      \
-			printf("line %d: %s (errno %d)\n", __LINE__, #condition, errno); \
-			failed = 1;                                                      \
-		}                                                                        \
-	} while (0)
 
 /* The last handler's arguments. */
 static struct seen {

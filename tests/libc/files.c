@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT
  * Files and directories in memory. The boot image has sub/data.txt with the four bytes "abc\n". */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -11,17 +9,9 @@
 #include <time.h>
 #include <unistd.h>
 
-static int failed;
+#include "check.h"
 
 /* To the error stream: the other goes to a file in the end. */
-#define CHECK(condition)                                                                          \
-	do {                                                                                      \
-		if (!(condition)) {                                                               \
-			fprintf(stderr, "line %d: %s (errno %d)\n", __LINE__, #condition, errno); \
-			failed = 1;                                                               \
-		}                                                                                 \
-	} while (0)
-
 static void streams(void)
 {
 	char line[32];

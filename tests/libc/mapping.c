@@ -2,26 +2,16 @@
  * mmap() and its relatives: private copies of files, memory, and parts of mappings. Without a bug. The boot image has
  * data.txt with the 24 bytes "one 1\ntwo 2\nthree 3\n". */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "check.h"
+
 #define PAGE 4096UL
-
-static int failed;
-
-#define CHECK(condition)                                                                 \
-	do {                                                                             \
-		if (!(condition)) {                                                      \
-			printf("line %d: %s (errno %d)\n", __LINE__, #condition, errno); \
-			failed = 1;                                                      \
-		}                                                                        \
-	} while (0)
 
 static int is_zero(const char *memory, size_t size)
 {

@@ -6,19 +6,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int failed;
-
-#define CHECK(condition)                                               \
-	do {                                                           \
-		if (!(condition)) {                                    \
-			printf("line %d: %s\n", __LINE__, #condition); \
-			failed = 1;                                    \
-		}                                                      \
-	} while (0)
+#include "check.h"
 
 #define PRINTS(expected, ...)                                                          \
 	do {                                                                           \

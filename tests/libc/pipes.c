@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT
  * Pipes between threads, and locks of files, which always succeed: there is one process. Without a bug. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -14,19 +12,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "check.h"
+
 #define BYTES	1000000UL
 #define WRITERS 4
 
-static int failed, ends[2];
+static int ends[2];
 static volatile int signals;
-
-#define CHECK(condition)                                                                 \
-	do {                                                                             \
-		if (!(condition)) {                                                      \
-			printf("line %d: %s (errno %d)\n", __LINE__, #condition, errno); \
-			failed = 1;                                                      \
-		}                                                                        \
-	} while (0)
 
 static void on_signal(int sig)
 {

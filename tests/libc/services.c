@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <ctype.h>
 #include <dlfcn.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <iconv.h>
@@ -20,7 +19,6 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -33,15 +31,7 @@
 #include <wchar.h>
 #include <wctype.h>
 
-static int failed;
-
-#define CHECK(condition)                                               \
-	do {                                                           \
-		if (!(condition)) {                                    \
-			printf("line %d: %s\n", __LINE__, #condition); \
-			failed = 1;                                    \
-		}                                                      \
-	} while (0)
+#include "check.h"
 
 extern const char __start_text_cold[], __stop_text_cold[];
 

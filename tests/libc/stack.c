@@ -4,30 +4,20 @@
  * the program. Needs 256 MiB of memory. */
 #define _GNU_SOURCE
 #include <alloca.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "check.h"
+
 #define THREADS 64
 #define MIB	(1UL << 20)
-
-static int failed;
-
-#define CHECK(condition)                                                                 \
-	do {                                                                             \
-		if (!(condition)) {                                                      \
-			printf("line %d: %s (errno %d)\n", __LINE__, #condition, errno); \
-			failed = 1;                                                      \
-		}                                                                        \
-	} while (0)
 
 static volatile int sink;
 
