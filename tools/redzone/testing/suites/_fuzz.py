@@ -2,6 +2,7 @@
 """Runs `./redzone fuzz` for the suites that fuzz, in a folder of their own."""
 
 import contextlib
+import os
 import re
 import shlex
 import shutil
@@ -34,6 +35,9 @@ BAD = {
     "Fake": "Oops - trap in LLVMFuzzerTestOneInput",
 }
 TIMEOUT = 7200
+# Inputs within which both bugs of parser.c are found, and their titles.
+RUNS = 150000
+PARSER = ("KASAN: slab-out-of-bounds Read", "KASAN: slab-use-after-free Read")
 # The input of parser.c that meets its first bug at once.
 BUG = b"TOY1keysS\7abc"
 # How long the command may take to end when it is interrupted, in seconds.
@@ -81,6 +85,11 @@ class Fuzz:
     def run(self, *arguments):
         """Return (status, output, log file)."""
         return self.finish(self.start(*arguments))
+
+    def ends(self, wanted, *arguments):
+        """Run the command. Return (what is wrong if its status is not @wanted, output, log file)."""
+        status, output, log = self.run(*arguments)
+        return when(status != wanted, f"exit status {status}"), output, log
 
     def start(self, *arguments, **options):
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -180,14 +189,64 @@ def missing(titles, wanted):
     return [f"no finding '{start}'" for start in wanted if not any(t.startswith(start) for t in titles)]
 
 
-def wrong_end(status, output, word, fault):
-    """Return a text for each thing that is wrong with the end of a command that got Ctrl-C.
-
-    @status, @output: of the command. @word: what it says of @fault, which came before.
-    """
-    wrong = [] if status == 130 else [f"exit status {status}"]
-    wrong += when(word not in output, f"nothing says that {fault}")
+def kept_badly(titles):
+    """Return what is wrong with the findings @titles, as Fuzz.titles() gives them: inputs and reports."""
+    wrong = []
+    for title, folder in titles.items():
+        kind = title.removeprefix("KASAN: ").split()[0]
+        if (folder / "input").stat().st_size > (folder / "original").stat().st_size:
+            wrong.append(f"'{title}': the input became larger")
+        if f"BUG: KASAN: {kind}" not in (folder / "console.log").read_text(errors="replace"):
+            wrong.append(f"'{title}': no report in console.log")
     return wrong
+
+
+def bad(fuzz, name, *options):
+    """Fuzz bad.c in the folder @name, with all that it does among the seeds. Return (wrong, output, log)."""
+    seeds = inputs(fuzz.folder / f"{name}-seeds", *BAD)
+    limits = ("--seeds", seeds, "--seed", 1, "--hang", 1, "--max-len", 4)
+    wrong, output, log = fuzz.ends(1, HERE / "bad.c", "--dir", name, *limits, *options)
+    return wrong + missing(fuzz.titles(name), BAD.values()), output, log
+
+
+def killed(fuzz, name, harm, *options):
+    """Fuzz bad.c in the folder @name until there is a finding; then call harm(running, found), and end it by
+    Ctrl-C. It returns what is wrong, and so does this, with the output and the log file.
+
+    found(condition): wait until there is a finding and condition() gives something.
+    """
+    seeds = inputs(fuzz.folder / f"{name}-seeds", "Null")
+    findings = fuzz.folder / name / "findings"
+    running = fuzz.start(HERE / "bad.c", "--dir", name, "--seeds", seeds, "--seed", 1, *options)
+
+    def found(condition):
+        return wait_for(running, lambda: list(findings.glob("*/title")) and condition())
+
+    wrong = []
+    try:
+        wrong += harm(running, found)
+        running.send_signal(signal.SIGINT)
+        running.send_signal(signal.SIGCONT)
+    finally:
+        status, output, log = fuzz.finish(running)
+    wrong += when(status != 130, f"exit status {status}") + missing(fuzz.titles(name), [BAD["Null"]])
+    return wrong + when("Traceback" in output, "a traceback"), output, log
+
+
+def emulators_killed(fuzz, name, count, *options):
+    """killed(), where the harm is that @count emulators are killed, as many as there are. Others start."""
+
+    def harm(running, found):
+        known = set(found(lambda: len(emulators(running)) >= count and emulators(running)) or ())
+        wrong = when(not known, "no finding, or not all emulators, before the end")
+        for number in known:
+            os.kill(number, signal.SIGKILL)
+        other = wait_for(running, lambda: set(emulators(running)) - known)
+        return wrong + when(not other, "no other emulator started")
+
+    wrong, output, log = killed(fuzz, name, harm, *options)
+    word = "the emulator was ended from outside"
+    return wrong + when(word not in output, "nothing says that the emulator was ended"), log
 
 
 def inputs(folder, *texts):

@@ -17,35 +17,27 @@ from redzone.testing.suites import _fuzz
 
 SLOW = True
 TOOLS = _fuzz.TOOLS
-# Inputs within which both bugs of the parser are found.
-RUNS = 150000
 
 
 def _parser(fuzz):
     """From an empty corpus: both bugs, each with an input that repeats it; a second run finds nothing new."""
-    arguments = (_fuzz.HERE / "parser.c", "--dir", "toy", "--runs", RUNS, "--seed", 1, "--max-len", 32)
-    status, _, log = fuzz.run(*arguments)
+    arguments = (_fuzz.HERE / "parser.c", "--dir", "toy", "--runs", _fuzz.RUNS, "--seed", 1, "--max-len", 32)
+    wrong, _, log = fuzz.ends(1, *arguments)
     titles = fuzz.titles("toy")
-    wrong = _fuzz.missing(titles, ["KASAN: slab-out-of-bounds Read", "KASAN: slab-use-after-free Read"])
-    wrong += when(status != 1, f"exit status {status}")
+    wrong += _fuzz.missing(titles, _fuzz.PARSER)
     yield result("parser.found", wrong, log)
 
-    wrong = []
+    wrong = _fuzz.kept_badly(titles)
     for title, folder in titles.items():
         again, line = fuzz.repeat(folder)
         kind = title.removeprefix("KASAN: ").split()[0]
         if again.returncode != 1 or f"BUG: KASAN: {kind} in " not in again.stdout:
             wrong.append(f"'{title}' is not repeated by: {line}")
-        if (folder / "input").stat().st_size > (folder / "original").stat().st_size:
-            wrong.append(f"'{title}': the input became larger")
-        if f"BUG: KASAN: {kind}" not in (folder / "console.log").read_text(errors="replace"):
-            wrong.append(f"'{title}': no report in console.log")
     yield result("parser.repeated", wrong, log)
 
     before = len(list((fuzz.folder / "toy" / "corpus").iterdir()))
-    status, _, log = fuzz.run(*arguments[:3], "--runs", 2000, "--seed", 2, "--max-len", 32)
-    wrong = [] if fuzz.titles("toy") == titles else ["the second run has other findings"]
-    wrong += when(status != 1, f"exit status {status}")
+    wrong, _, log = fuzz.ends(1, *arguments[:3], "--runs", 2000, "--seed", 2, "--max-len", 32)
+    wrong += when(fuzz.titles("toy") != titles, "the second run has other findings")
     if before < 3 or len(list((fuzz.folder / "toy" / "corpus").iterdir())) < before:
         wrong.append(f"the corpus had {before} files, and has less now")
     yield result("parser.resumed", wrong, log)
@@ -53,62 +45,32 @@ def _parser(fuzz):
 
 def _bad(fuzz):
     """Each way to misbehave is one finding, and the inputs behind it run as well."""
-    seeds = _fuzz.inputs(fuzz.folder / "seeds", *_fuzz.BAD)
-    status, _, log = fuzz.run(
-        _fuzz.HERE / "bad.c",
-        *("--dir", "bad", "--seeds", seeds, "--runs", 200, "--seed", 1, "--hang", 1, "--max-len", 4),
-    )
-    wrong = _fuzz.missing(fuzz.titles("bad"), _fuzz.BAD.values())
-    wrong += when(status != 1, f"exit status {status}")
+    wrong, _, log = _fuzz.bad(fuzz, "bad", "--runs", 200)
     yield result("bad.findings", wrong, log)
 
 
 def _killed(fuzz):
     """The emulator is killed, then Ctrl-C: the first is one line, and what was found before is kept."""
-    seeds = _fuzz.inputs(fuzz.folder / "null", "Null")
-    running = fuzz.start(_fuzz.HERE / "bad.c", "--dir", "kill", "--seeds", seeds, "--seed", 1)
-    wrong = []
-    try:
-        corpus, findings = fuzz.folder / "kill" / "corpus", fuzz.folder / "kill" / "findings"
-        if not _fuzz.wait_for(running, lambda: list(findings.glob("*/title")) and _fuzz.emulators(running)):
-            wrong.append("no finding before the end")
-        for number in _fuzz.emulators(running):
-            os.kill(number, signal.SIGKILL)
-        known = set(_fuzz.emulators(running))
-        if not _fuzz.wait_for(running, lambda: set(_fuzz.emulators(running)) - known):
-            wrong.append("no other emulator started")
-        running.send_signal(signal.SIGINT)
-    finally:
-        status, output, log = fuzz.finish(running)
-    word = "the emulator was ended from outside"
-    wrong += _fuzz.wrong_end(status, output, word, "the emulator was ended")
-    wrong += _fuzz.missing(fuzz.titles("kill"), [_fuzz.BAD["Null"]])
-    wrong += when(not corpus.is_dir() or "Traceback" in output, "no corpus, or a traceback")
+    wrong, log = _fuzz.emulators_killed(fuzz, "kill", 1)
+    wrong += when(not (fuzz.folder / "kill" / "corpus").is_dir(), "no corpus")
     yield result("killed", wrong, log)
 
 
 def _engine_killed(fuzz):
     """The engine is killed, and Ctrl-C comes before the command has seen that: it says so at its end."""
-    seeds = _fuzz.inputs(fuzz.folder / "engine-null", "Null")
-    running = fuzz.start(_fuzz.HERE / "bad.c", "--dir", "engine", "--seeds", seeds, "--seed", 1)
-    wrong = []
-    try:
-        findings = fuzz.folder / "engine" / "findings"
-        found = _fuzz.wait_for(running, lambda: list(findings.glob("*/title")))
+
+    def harm(running, found):
+        known = found(lambda: True)
+        # It sleeps, so Ctrl-C is there when it goes on.
         running.send_signal(signal.SIGSTOP)
         engines = [number for number, name in processes.below(running.pid) if name == "fuzzer"]
         for number in engines:
             os.kill(number, signal.SIGKILL)
-        wrong += when(not found or not engines, "no finding, or no engine, before the end")
-        # The command sleeps, so Ctrl-C is there when it goes on.
-        running.send_signal(signal.SIGINT)
-        running.send_signal(signal.SIGCONT)
-    finally:
-        status, output, log = fuzz.finish(running)
-    word = "job 0 ended with status -9\n"
-    wrong += _fuzz.wrong_end(status, output, word, "the engine was killed")
+        return when(not known or not engines, "no finding, or no engine, before the end")
+
+    wrong, output, log = _fuzz.killed(fuzz, "engine", harm)
+    wrong += when("job 0 ended with status -9\n" not in output, "nothing says that the engine was killed")
     wrong += when("it starts again" in output, "the engine was started again: Ctrl-C came too late")
-    wrong += _fuzz.missing(fuzz.titles("engine"), [_fuzz.BAD["Null"]])
     yield result("killed.engine", wrong, log)
 
 
@@ -140,9 +102,8 @@ def _jobs(fuzz):
     fuzz.odd_corpus("jobs", _fuzz.BUG)
     limits = (*("--jobs", 2), *("--runs", 6000), *("--seed", 1), *("--max-len", 64))
     arguments = ("--dir", "jobs", *limits)
-    status, output, log = fuzz.run(_fuzz.HERE / "parser.c", *arguments)
-    wrong = _fuzz.missing(fuzz.titles("jobs"), ["KASAN: slab-out-of-bounds Read"])
-    wrong += when(status != 1, f"exit status {status}")
+    wrong, output, log = fuzz.ends(1, _fuzz.HERE / "parser.c", *arguments)
+    wrong += _fuzz.missing(fuzz.titles("jobs"), _fuzz.PARSER[:1])
     inputs = re.findall(r" s, (\d+) inputs, ", output)
     # Each of the two has 3000, and one of them alone no more.
     wrong += when(not inputs or int(inputs[-1]) < 6000, "less than 6000 inputs")
@@ -154,13 +115,12 @@ def _mode_off(fuzz):
     """Without KASAN a crash is a finding, and an overwritten mailbox as well."""
     seeds = _fuzz.inputs(fuzz.folder / "off-seeds", "Null", "Mail", "Many")
     arguments = (*("--dir", "off"), *("--seeds", seeds), *("--runs", 100), *("--seed", 1), *("--max-len", 4))
-    status, _, log = fuzz.run("--mode", "off", _fuzz.HERE / "bad.c", *arguments)
+    wrong, _, log = fuzz.ends(1, "--mode", "off", _fuzz.HERE / "bad.c", *arguments)
     titles = fuzz.titles("off")
-    wrong = _fuzz.missing(titles, [_fuzz.BAD["Mail"]])
+    wrong += _fuzz.missing(titles, [_fuzz.BAD["Mail"]])
     if not any("NULL pointer dereference" in title for title in titles):
         wrong.append("no finding for the null pointer")
     wrong += when(any("KASAN" in title for title in titles), "a report without KASAN")
-    wrong += when(status != 1, f"exit status {status}")
     yield result("modes.off", wrong, log)
 
 
@@ -175,8 +135,7 @@ def _export(fuzz):
     words = fuzz.folder / "toy.dict"
     words.write_text('magic="TOY1"\n')
     arguments = ("--export", "out", "--seeds", seeds, "--dict", words, "--max-len", 32)
-    status, _, log = fuzz.run(_fuzz.HERE / "parser.c", *arguments)
-    wrong = [] if status == 0 else [f"exit status {status}"]
+    wrong, _, log = fuzz.ends(0, _fuzz.HERE / "parser.c", *arguments)
     names = {path.name for path in (fuzz.folder / "out").glob("*")}
     wanted = {"parser", "parser.options", "parser.dict", "parser_seed_corpus.zip", "build.sh"}
     wrong += [f"no {name}" for name in sorted(wanted - names)]
@@ -271,7 +230,7 @@ def _no_corpus(fuzz):
     said = fuzz.folder / "full.log"
     small = ["unshare", "-rm", "sh", "-c", NO_CORPUS, "sh", disk, said]
     command = [*small, ROOT / "redzone", "fuzz", _fuzz.HERE / "parser.c", "--dir", disk]
-    command += ["--runs", RUNS, "--seed", 1]
+    command += ["--runs", _fuzz.RUNS, "--seed", 1]
     with open(said, "w") as output:
         running = process.start(command, cwd=fuzz.folder, stdout=output)
         status, _, _ = fuzz.finish(running)
@@ -308,7 +267,7 @@ def _full_disk(fuzz):
 
 def _modes(fuzz):
     """The same bug in the other modes and with the other compiler."""
-    seeds = _fuzz.inputs(fuzz.folder / "short", "TOY1keysS\7abc")
+    seeds = _fuzz.inputs(fuzz.folder / "short", _fuzz.BUG.decode())
     for name, options in (
         ("outline", ("--outline",)),
         ("gcc", ("--cc", "gcc")),
@@ -319,10 +278,8 @@ def _modes(fuzz):
         if reason:
             yield Result(f"modes.{name}", SKIP, reason)
             continue
-        status, output, log = fuzz.run(
-            *(_fuzz.HERE / "parser.c", *options, "--dir", name, "--seeds", seeds, "--runs", 3000, "--seed", 1)
-        )
-        wrong = [] if status == 1 else [f"exit status {status}"]
+        limits = ("--seeds", seeds, "--runs", 3000, "--seed", 1)
+        wrong, output, log = fuzz.ends(1, _fuzz.HERE / "parser.c", *options, "--dir", name, *limits)
         if not any("out-of-bounds" in title for title in fuzz.titles(name)):
             wrong.append("the bug was not found")
         edges = [line for line in output.splitlines() if " edges, " in line]

@@ -17,9 +17,6 @@ from redzone.testing.suites import _fuzz, fuzz_leaks
 
 SLOW = True
 TOOLS = (*_fuzz.TOOLS, "afl++")
-# Inputs within which both bugs of the parser are found.
-RUNS = 150000
-PARSER = ("KASAN: slab-out-of-bounds Read", "KASAN: slab-use-after-free Read")
 # A campaign that waits for something ends after so many seconds without it.
 LIMIT = 3600
 # How this machine is set up is no part of the test, and 2 CPUs are not enough for afl-fuzz to choose its own.
@@ -63,18 +60,12 @@ def _parser(fuzz):
     """From nothing: both bugs, and comparisons that reach afl-fuzz; then either engine goes on."""
     toy = fuzz.folder / "toy"
     common = (_fuzz.HERE / "parser.c", "--dir", "toy", "--max-len", 32)
-    status, output, log = fuzz.run(*common, "--engine", "afl++", "--runs", RUNS, "--seed", 1)
+    wrong, output, log = fuzz.ends(1, *common, "--engine", "afl++", "--runs", _fuzz.RUNS, "--seed", 1)
     titles = fuzz.titles("toy")
-    wrong = _fuzz.missing(titles, PARSER)
-    wrong += when(status != 1, f"exit status {status}")
+    wrong += _fuzz.missing(titles, _fuzz.PARSER) + _fuzz.kept_badly(titles)
     inputs, edges, every, kept = _state(output)
-    if inputs < RUNS or not 5 <= edges <= every or kept < 3:
+    if inputs < _fuzz.RUNS or not 5 <= edges <= every or kept < 3:
         wrong.append(f"{inputs} inputs, {edges} of {every} edges, {kept} in the corpus")
-    for title, folder in titles.items():
-        if (folder / "input").stat().st_size > (folder / "original").stat().st_size:
-            wrong.append(f"'{title}': the input became larger")
-        if "BUG: KASAN: " not in (folder / "console.log").read_text(errors="replace"):
-            wrong.append(f"'{title}': no report")
     yield result("parser.found", wrong, log)
 
     # Inputs that a comparison has given have that stage in their names.
@@ -91,9 +82,8 @@ def _parser(fuzz):
     # Both begin with the corpus: they know its edges after a run that is too short to find them. AFL++ runs
     # each input several times first.
     for engine, runs in (("libfuzzer", 200), ("afl++", 2000)):
-        status, output, log = fuzz.run(*common, "--engine", engine, "--runs", runs, "--seed", 2)
-        wrong = [] if fuzz.titles("toy") == titles else ["other findings than before"]
-        wrong += when(status != 1, f"exit status {status}")
+        wrong, output, log = fuzz.ends(1, *common, "--engine", engine, "--runs", runs, "--seed", 2)
+        wrong += when(fuzz.titles("toy") != titles, "other findings than before")
         wrong += when(_state(output)[1] < edges, f"{_state(output)[1]} edges, {edges} before")
         if not kept <= {path.name for path in (toy / "corpus").iterdir()}:
             wrong.append("the corpus has lost inputs")
@@ -103,10 +93,9 @@ def _parser(fuzz):
 def _other_first(fuzz):
     """afl-fuzz begins with the inputs that libFuzzer has kept."""
     common = (_fuzz.HERE / "parser.c", "--dir", "other", "--max-len", 32, "--seed", 1)
-    _, output, log = fuzz.run(*common, "--runs", RUNS)
+    _, output, log = fuzz.run(*common, "--runs", _fuzz.RUNS)
     edges = _state(output)[1]
-    status, output, log = fuzz.run(*common, "--engine", "afl++", "--runs", 2000)
-    wrong = [] if status == 1 else [f"exit status {status}"]
+    wrong, output, log = fuzz.ends(1, *common, "--engine", "afl++", "--runs", 2000)
     if not 5 <= edges <= _state(output)[1]:
         wrong.append(f"{edges} edges with libFuzzer, then {_state(output)[1]} with afl-fuzz")
     yield result("resumed-from-libfuzzer", wrong, log)
@@ -114,13 +103,7 @@ def _other_first(fuzz):
 
 def _bad(fuzz):
     """Each way to misbehave is one finding, also as an input to begin with, and fuzzing goes on."""
-    seeds = _fuzz.inputs(fuzz.folder / "bad-seeds", *_fuzz.BAD)
-    limits = ("--runs", 300, "--seed", 1, "--hang", 1, "--max-len", 4)
-    status, output, log = fuzz.run(
-        _fuzz.HERE / "bad.c", "--engine", "afl++", "--dir", "bad", "--seeds", seeds, *limits
-    )
-    wrong = _fuzz.missing(fuzz.titles("bad"), _fuzz.BAD.values())
-    wrong += when(status != 1, f"exit status {status}")
+    wrong, output, log = _fuzz.bad(fuzz, "bad", "--engine", "afl++", "--runs", 300)
     wrong += when(_state(output)[0] < 300, "it did not go on")
     yield result("bad.findings", wrong, log)
 
@@ -128,10 +111,8 @@ def _bad(fuzz):
 def _leaks(fuzz):
     """Objects that an input leaves over are findings, from nothing."""
     limits = ("--runs", 20000, "--seed", 1, "--max-len", 8)
-    status, _, log = fuzz.run(
-        _fuzz.HERE / "leaky.c", "--leaks", "--engine", "afl++", "--dir", "leaks", *limits
-    )
-    wrong = [] if status == 1 else [f"exit status {status}"]
+    target = (_fuzz.HERE / "leaky.c", "--leaks", "--engine", "afl++", "--dir", "leaks")
+    wrong, _, log = fuzz.ends(1, *target, *limits)
     if set(fuzz.titles("leaks")) != fuzz_leaks.TITLES:
         wrong.append(f"the findings are {sorted(fuzz.titles('leaks'))}")
     yield result("leaks", wrong, log)
@@ -139,32 +120,9 @@ def _leaks(fuzz):
 
 def _killed(fuzz):
     """Emulators are killed, then Ctrl-C: one line says the first, and nothing stays behind."""
-    seeds = _fuzz.inputs(fuzz.folder / "null", "Null")
-    sync = fuzz.folder / "kill" / "sync"
-    running = fuzz.start(
-        _fuzz.HERE / "bad.c", "--engine", "afl++", "--dir", "kill", "--seeds", seeds, "--seed", 1
-    )
-    wrong = []
-    try:
-        findings = fuzz.folder / "kill" / "findings"
-        # The second one is that of CmpLog. It starts when it is needed first, and would count as a new one.
-        if not _fuzz.wait_for(
-            running, lambda: list(findings.glob("*/title")) and len(_fuzz.emulators(running)) == 2
-        ):
-            wrong.append("no finding, or no two emulators before the end")
-        known = set(_fuzz.emulators(running))
-        for number in known:
-            os.kill(number, signal.SIGKILL)
-        if not _fuzz.wait_for(running, lambda: set(_fuzz.emulators(running)) - known):
-            wrong.append("no other emulator started")
-        running.send_signal(signal.SIGINT)
-    finally:
-        status, output, log = fuzz.finish(running)
-    word = "the emulator was ended from outside"
-    wrong += _fuzz.wrong_end(status, output, word, "the emulator was ended")
-    wrong += _fuzz.missing(fuzz.titles("kill"), [_fuzz.BAD["Null"]])
-    wrong += when("Traceback" in output, "a traceback")
-    wrong += when(_left(str(sync), str(fuzz.folder / "kill")), "processes are left over")
+    # The second emulator is that of CmpLog. It starts when it is needed first, and would count as a new one.
+    wrong, log = _fuzz.emulators_killed(fuzz, "kill", 2, "--engine", "afl++")
+    wrong += when(_left(str(fuzz.folder / "kill")), "processes are left over")
     yield result("killed", wrong, log)
 
 
@@ -186,7 +144,7 @@ def _jobs(fuzz):
         running.send_signal(signal.SIGINT)
     finally:
         status, _, log = fuzz.finish(running)
-    wrong += _fuzz.missing(fuzz.titles("jobs"), PARSER[:1])
+    wrong += _fuzz.missing(fuzz.titles("jobs"), _fuzz.PARSER[:1])
     wrong += when(status != 130, f"exit status {status}")
     for name, option in (("main", "-M main"), ("job1", "-S job1")):
         said = _statistics(sync / name)
@@ -204,10 +162,9 @@ def _in_use(fuzz):
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         arguments = ("--engine", "afl++", "--dir", "used", "--runs", 100)
-        status, output, log = fuzz.run(_fuzz.HERE / "parser.c", *arguments)
+        wrong, output, log = fuzz.ends(2, _fuzz.HERE / "parser.c", *arguments)
     finally:
         os.close(descriptor)
-    wrong = [] if status == 2 else [f"exit status {status}"]
     wrong += when("another afl-fuzz works in" not in output, "nothing says so")
     wrong += when(not list(instance.glob("queue/id:*")), "its inputs are gone")
     yield result("in-use", wrong, log)
@@ -223,8 +180,7 @@ def _in_use(fuzz):
 def _refused(fuzz):
     """If afl-fuzz does not start, its own words are shown."""
     arguments = ("--engine", "afl++", "--dir", "refused", "--afl=-p", "--afl=frobnicate", "--runs", 100)
-    status, output, log = fuzz.run(_fuzz.HERE / "parser.c", *arguments)
-    wrong = [] if status == 2 else [f"exit status {status}"]
+    wrong, output, log = fuzz.ends(2, _fuzz.HERE / "parser.c", *arguments)
     if "error: afl-fuzz ended with status 1:" not in output or "power schedule" not in output:
         wrong.append("the reason is not shown")
     yield result("refused", wrong, log)
@@ -239,14 +195,13 @@ def _afl(fuzz, *words):
 def _export(fuzz):
     """The exported executable under afl-fuzz itself, in a main and a secondary instance, and its tools."""
     seeds = _fuzz.inputs(fuzz.folder / "in", "00000000")
-    status, _, log = fuzz.run(_fuzz.HERE / "parser.c", "--engine", "afl++", "--export", "out")
-    wrong = [] if status == 0 else [f"exit status {status}"]
+    wrong, _, log = fuzz.ends(0, _fuzz.HERE / "parser.c", "--engine", "afl++", "--export", "out")
     moved = fuzz.folder / "elsewhere"
     (fuzz.folder / "out").rename(moved)
     yield result("export.written", wrong, log)
 
     sync = fuzz.folder / "sync"
-    limits = ("-E", RUNS, "-s", 1, "-G", 32, "-i", seeds, "-o", sync)
+    limits = ("-E", _fuzz.RUNS, "-s", 1, "-G", 32, "-i", seeds, "-o", sync)
     running = [
         _afl(fuzz, "afl-fuzz", *name, *more, *limits, "--", moved / "parser")
         for name, more in ((("-M", "a"), ("-c", "0")), (("-S", "b"), ()))
@@ -256,7 +211,7 @@ def _export(fuzz):
     crashes = sorted(sync.glob("*/crashes/id:*"))
     wrong += when(not crashes, "no crash")
     for name in "ab":
-        if int(_statistics(sync / name).get("execs_done", 0)) < RUNS:
+        if int(_statistics(sync / name).get("execs_done", 0)) < _fuzz.RUNS:
             wrong.append(f"{name} did not run to its end")
     if not all("Persistent mode binary detected" in output for _, output, _ in ends):
         wrong.append("afl-fuzz does not see what the executable can do")

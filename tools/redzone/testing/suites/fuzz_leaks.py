@@ -30,9 +30,8 @@ def _repeated(fuzz, folder):
 
 def _one_mode(fuzz, name, options, seeds):
     target = (_fuzz.HERE / "leaky.c", "--leaks", "--dir", name, "--seeds", seeds)
-    status, _, log = fuzz.run(*target, *options, "--runs", 300, "--seed", 1, "--max-len", 4)
+    wrong, _, log = fuzz.ends(1, *target, *options, "--runs", 300, "--seed", 1, "--max-len", 4)
     titles = fuzz.titles(name)
-    wrong = [] if status == 1 else [f"exit status {status}"]
     wrong += when(set(titles) != TITLES, f"the findings are {sorted(titles)}")
     if name in ("inline", "off"):
         for folder in titles.values():
@@ -44,8 +43,7 @@ def _one_mode(fuzz, name, options, seeds):
 def _without(fuzz, seeds):
     """Without the option the same inputs are no findings."""
     arguments = ("--dir", "without", "--seeds", seeds, "--runs", 100, "--seed", 1, "--max-len", 4)
-    status, _, log = fuzz.run(_fuzz.HERE / "leaky.c", *arguments)
-    wrong = [] if status == 0 else [f"exit status {status}"]
+    wrong, _, log = fuzz.ends(0, _fuzz.HERE / "leaky.c", *arguments)
     return result("without", wrong, log)
 
 
