@@ -214,39 +214,28 @@ int kasan_bug_test_init(struct kunit *test);
 	KUNIT_CASES(suite##_cases, __VA_ARGS__); \
 	KUNIT_SUITE(suite, suite##_cases, KASAN_BUG_SUITE_INIT)
 
-/** KUNIT_EXPECT_KASAN_FAIL() - @expression causes at least one report, of whatever kind. */
-#define KUNIT_EXPECT_KASAN_FAIL(test, ...)                                               \
-	do {                                                                             \
-		_KUNIT_SAVE_LOC(test);                                                   \
-		kasan_expect_begin();                                                    \
-		barrier();                                                               \
-		__VA_ARGS__;                                                             \
-		barrier();                                                               \
-		kasan_expect_end(test, KUNIT_CURRENT_LOC, #__VA_ARGS__, NULL, KASAN_ANY, \
-				 KASAN_ANY_SIZE, false);                                 \
+/* @text: of the bug. @exactly: one report, else at least one. */
+#define _KASAN_EXPECT(test, text, type, access, size, exactly, ...)                           \
+	do {                                                                                  \
+		_KUNIT_SAVE_LOC(test);                                                        \
+		kasan_expect_begin();                                                         \
+		barrier();                                                                    \
+		__VA_ARGS__;                                                                  \
+		barrier();                                                                    \
+		kasan_expect_end(test, KUNIT_CURRENT_LOC, text, type, access, size, exactly); \
 	} while (0)
+
+/** KUNIT_EXPECT_KASAN_FAIL() - @expression causes at least one report, of whatever kind. */
+#define KUNIT_EXPECT_KASAN_FAIL(test, ...) \
+	_KASAN_EXPECT(test, #__VA_ARGS__, NULL, KASAN_ANY, KASAN_ANY_SIZE, false, __VA_ARGS__)
 
 /** KUNIT_EXPECT_KASAN_REPORT() - @expression causes exactly one report: this one. */
-#define KUNIT_EXPECT_KASAN_REPORT(test, type, access, size, ...)                                   \
-	do {                                                                                       \
-		_KUNIT_SAVE_LOC(test);                                                             \
-		kasan_expect_begin();                                                              \
-		barrier();                                                                         \
-		__VA_ARGS__;                                                                       \
-		barrier();                                                                         \
-		kasan_expect_end(test, KUNIT_CURRENT_LOC, #__VA_ARGS__, type, access, size, true); \
-	} while (0)
+#define KUNIT_EXPECT_KASAN_REPORT(test, type, access, size, ...) \
+	_KASAN_EXPECT(test, #__VA_ARGS__, type, access, size, true, __VA_ARGS__)
 
 /** KASAN_EXPECT_BUG() - the same of a KASAN_TEST_BUG(). */
-#define KASAN_EXPECT_BUG(test, type, access, size, ...)                                            \
-	do {                                                                                       \
-		_KUNIT_SAVE_LOC(test);                                                             \
-		kasan_expect_begin();                                                              \
-		barrier();                                                                         \
-		KASAN_TEST_BUG(__VA_ARGS__);                                                       \
-		barrier();                                                                         \
-		kasan_expect_end(test, KUNIT_CURRENT_LOC, #__VA_ARGS__, type, access, size, true); \
-	} while (0)
+#define KASAN_EXPECT_BUG(test, type, access, size, ...) \
+	_KASAN_EXPECT(test, #__VA_ARGS__, type, access, size, true, KASAN_TEST_BUG(__VA_ARGS__))
 
 /* The cases of suite `kasan`, in the file that is named before them. */
 #define KASAN_CASE(name) void name(struct kunit *test);

@@ -26,13 +26,6 @@
 #include "scs_test.h"
 #include "user_test.h"
 
-#ifdef CONFIG_SHADOW_CALL_STACK
-
-static int init(struct kunit *test)
-{
-	return user_test_init(test);
-}
-
 /* Return: 0 if this thread has a shadow call stack of its own, as it should be; else a number for the fault. */
 static int fault_of_thread(void)
 {
@@ -569,21 +562,7 @@ static void report_that_jumps_out(struct kunit *test)
 
 #endif
 
-#else /* !CONFIG_SHADOW_CALL_STACK */
-
-static int init(struct kunit *test)
-{
-	kunit_skip(test, "the kernel is built without CONFIG_SHADOW_CALL_STACK");
-}
-
-static void shadow_call_stack(struct kunit *test)
-{
-}
-
-#endif
-
 static struct kunit_case scs_test_cases[] = {
-#ifdef CONFIG_SHADOW_CALL_STACK
 	KUNIT_CASE(threads_start_and_end),
 	KUNIT_CASE(switches_among_threads),
 	KUNIT_CASE(interrupts),
@@ -599,19 +578,8 @@ static struct kunit_case scs_test_cases[] = {
 #ifdef CONFIG_KASAN
 	KUNIT_CASE(report_that_jumps_out),
 #endif
-#else
-	KUNIT_CASE(shadow_call_stack),
-#endif
 	{},
 };
 
-static struct kunit_suite scs_test_suite = {
-	.name = "scs",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = init,
-	.exit = kasan_test_exit,
-	.test_cases = scs_test_cases,
-};
-
-kunit_test_suites(&scs_test_suite);
+KUNIT_SUITE(scs, scs_test_cases, .suite_init = kasan_test_suite_init,
+	    .suite_exit = kasan_test_suite_exit, .init = user_test_init, .exit = kasan_test_exit);

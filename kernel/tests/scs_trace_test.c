@@ -15,17 +15,6 @@
 #include "kasan_test.h"
 #include "scs_test.h"
 
-#ifdef CONFIG_SHADOW_CALL_STACK
-
-static int init(struct kunit *test)
-{
-#ifdef CONFIG_KASAN
-	return kasan_test_init(test);
-#else
-	return 0;
-#endif
-}
-
 /* The trace that frame records give. The caller's own call of this function is not the same as another's, so
  * element 0 differs from that of another trace. */
 static noinline size_t trace_of_frames(uintptr_t *pcs, size_t max)
@@ -210,21 +199,7 @@ static void uncovered_call_from_the_runtime(struct kunit *test)
 
 #endif
 
-#else /* !CONFIG_SHADOW_CALL_STACK */
-
-static int init(struct kunit *test)
-{
-	kunit_skip(test, "the kernel is built without CONFIG_SHADOW_CALL_STACK");
-}
-
-static void shadow_call_stack(struct kunit *test)
-{
-}
-
-#endif
-
 static struct kunit_case scs_trace_test_cases[] = {
-#ifdef CONFIG_SHADOW_CALL_STACK
 	KUNIT_CASE(traces),
 	KUNIT_CASE(traces_without_frame_records),
 	KUNIT_CASE(authentication_codes),
@@ -234,19 +209,7 @@ static struct kunit_case scs_trace_test_cases[] = {
 	KUNIT_CASE(uncovered_runtime),
 	KUNIT_CASE(uncovered_call_from_the_runtime),
 #endif
-#else
-	KUNIT_CASE(shadow_call_stack),
-#endif
 	{},
 };
 
-static struct kunit_suite scs_trace_test_suite = {
-	.name = "scs_trace",
-	.suite_init = kasan_test_suite_init,
-	.suite_exit = kasan_test_suite_exit,
-	.init = init,
-	.exit = kasan_test_exit,
-	.test_cases = scs_trace_test_cases,
-};
-
-kunit_test_suites(&scs_trace_test_suite);
+KUNIT_SUITE(scs_trace, scs_trace_test_cases, KASAN_SUITE_INIT);

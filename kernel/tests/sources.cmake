@@ -28,8 +28,6 @@ set(REDZONE_TESTS_SOURCES
     rwlock_test.c
     sched_rt_test.c
     sched_test.c
-    scs_test.c
-    scs_trace_test.c
     slab_cost_test.c
     slab_test.c
     softirq_test.c
@@ -48,6 +46,10 @@ set(REDZONE_TESTS_FP_SOURCES fpu_work.c)
 # It includes a header of programs.
 set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/asan_interface_test.c APPEND PROPERTY INCLUDE_DIRECTORIES
              ${CMAKE_CURRENT_LIST_DIR}/../sanitizer/include)
+
+if(REDZONE_SHADOW_CALL_STACK)
+  list(APPEND REDZONE_TESTS_SOURCES scs_test.c scs_trace_test.c)
+endif()
 
 # Suites that need the runtime.
 if(NOT REDZONE_MODE STREQUAL "off")

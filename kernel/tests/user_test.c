@@ -100,10 +100,9 @@ static void capture(void *arg, const char *text, size_t n)
 	c->n += n;
 }
 
-/* Arguments go in by the user's stack, text comes out by write(). */
-static void arguments_and_output(struct kunit *test)
+/* Return: what the program that has run with @argv wrote. */
+static struct captured *run_captured(struct kunit *test, const char *const *argv)
 {
-	static const char *const argv[] = {"hello", "", "two words", "third", NULL};
 	struct captured *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
 	struct process *process = create(argv);
 
@@ -113,6 +112,15 @@ static void arguments_and_output(struct kunit *test)
 	process->output_arg = c;
 	process_start(process);
 	KUNIT_EXPECT_EQ(test, process_wait(process), 0);
+	return c;
+}
+
+/* Arguments go in by the user's stack, text comes out by write(). */
+static void arguments_and_output(struct kunit *test)
+{
+	static const char *const argv[] = {"hello", "", "two words", "third", NULL};
+	struct captured *c = run_captured(test, argv);
+
 	KUNIT_EXPECT_STREQ(test, c->text, "user_tests hello  two words third\n");
 }
 
@@ -191,15 +199,8 @@ static void bad_pointers(struct kunit *test)
 static void partial_ranges(struct kunit *test)
 {
 	static const char *const argv[] = {"partial", NULL};
-	struct captured *c = kunit_kzalloc(test, sizeof(*c), GFP_KERNEL);
-	struct process *process = create(argv);
+	struct captured *c = run_captured(test, argv);
 
-	KUNIT_ASSERT_NOT_NULL(test, c);
-	KUNIT_ASSERT_FALSE(test, IS_ERR(process));
-	process->output = capture;
-	process->output_arg = c;
-	process_start(process);
-	KUNIT_EXPECT_EQ(test, process_wait(process), 0);
 	KUNIT_EXPECT_EQ(test, c->n, 620UL);
 	KUNIT_EXPECT_NULL(test, memchr_inv(c->text, 'y', c->n));
 }
