@@ -12,7 +12,6 @@
 #include <kernel/types.h>
 
 static unsigned long reports_seen, reports_forgiven;
-static unsigned int panic_on_warn_holds;
 
 unsigned long kasan_reports_seen(void)
 {
@@ -30,16 +29,6 @@ unsigned long kasan_reports_total(void)
 void kasan_reports_forgive(unsigned long n)
 {
 	__atomic_fetch_add(&reports_forgiven, n, __ATOMIC_RELAXED);
-}
-
-void kasan_panic_on_warn_hold(void)
-{
-	__atomic_fetch_add(&panic_on_warn_holds, 1, __ATOMIC_RELAXED);
-}
-
-void kasan_panic_on_warn_release(void)
-{
-	__atomic_fetch_sub(&panic_on_warn_holds, 1, __ATOMIC_RELAXED);
 }
 
 #ifdef CONFIG_KASAN
@@ -220,7 +209,7 @@ void kasan_port_report_end(const struct kasan_report_info *info)
 		}
 		kthread_kill(current);
 	}
-	if (panic_on_warn && !__atomic_load_n(&panic_on_warn_holds, __ATOMIC_RELAXED)) {
+	if (panic_on_warn) {
 		kasan_flush_reports();
 		panic("KASAN: panic_on_warn set ...");
 	}

@@ -66,19 +66,6 @@ bool kallsyms_matches(const char *pattern, size_t length)
 	return false;
 }
 
-unsigned long kallsyms_address(const char *name)
-{
-	for (u32 i = 0; i < kallsyms_num; i++) {
-		const char *a = kallsyms_names + kallsyms_name_offsets[i], *b = name;
-
-		for (; *a && *a == *b; a++, b++)
-			;
-		if (*a == *b)
-			return (unsigned long)_text + kallsyms_offsets[i];
-	}
-	return 0;
-}
-
 bool kallsyms_variable(unsigned long addr, const char **name)
 {
 	unsigned long data = (unsigned long)__data_start;

@@ -346,23 +346,6 @@ char *strsep(char **s, const char *delim)
 	return start;
 }
 
-char *strtok_r(char *s, const char *delim, char **saved)
-{
-	char *end;
-
-	if (!s)
-		s = *saved;
-	if (!s)
-		return NULL;
-	s += strspn(s, delim);
-	end = s + strcspn(s, delim);
-	*saved = *end ? end + 1 : end;
-	if (end == s)
-		return NULL;
-	*end = '\0';
-	return s;
-}
-
 char *skip_spaces(const char *s)
 {
 	while (isspace((u8)*s))

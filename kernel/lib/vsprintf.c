@@ -139,10 +139,9 @@ static noinline void put_symbol(struct output *out, const struct spec *spec, uns
 }
 
 /* Handle %p; @fmt points after the p. Return: how many characters at @fmt belong to the conversion. */
-static size_t put_pointer(struct output *out, struct spec *spec, const void *p, const char *fmt,
-			  bool symbols)
+static size_t put_pointer(struct output *out, struct spec *spec, const void *p, const char *fmt)
 {
-	if (symbols && (*fmt == 'S' || *fmt == 's' || *fmt == 'B')) {
+	if (*fmt == 'S' || *fmt == 's' || *fmt == 'B') {
 		put_symbol(out, spec, (unsigned long)p, *fmt);
 		return 1;
 	}
@@ -150,7 +149,7 @@ static size_t put_pointer(struct output *out, struct spec *spec, const void *p, 
 	spec->precision = 2 * (int)sizeof(p);
 	spec->alt = false;
 	put_number(out, spec, (uintptr_t)p, false);
-	return symbols && *fmt == 'x' ? 1 : 0;
+	return *fmt == 'x' ? 1 : 0;
 }
 
 /* Parse decimal digits at *@s. Return: their value, INT_MAX at most. */
@@ -262,7 +261,7 @@ static u64 unsigned_arg(enum length length, va_list *args)
 	}
 }
 
-static int format(char *buf, size_t size, const char *fmt, va_list *args, bool symbols)
+static int format(char *buf, size_t size, const char *fmt, va_list *args)
 {
 	struct output out = {.buf = buf, .size = size};
 	struct spec spec;
@@ -297,7 +296,7 @@ static int format(char *buf, size_t size, const char *fmt, va_list *args, bool s
 			put_string(&out, &spec, va_arg(*args, const char *));
 			break;
 		case 'p':
-			fmt += put_pointer(&out, &spec, va_arg(*args, void *), fmt, symbols);
+			fmt += put_pointer(&out, &spec, va_arg(*args, void *), fmt);
 			break;
 		case '%':
 			put(&out, '%');
@@ -322,18 +321,7 @@ int vsnprintf(char *buf, size_t size, const char *fmt, va_list args)
 	/* As a parameter, args may have become a pointer. A copy has the right type, so its address
 	 * can be passed. */
 	va_copy(copy, args);
-	n = format(buf, size, fmt, &copy, true);
-	va_end(copy);
-	return n;
-}
-
-int vsnprintf_plain(char *buf, size_t size, const char *fmt, va_list args)
-{
-	va_list copy;
-	int n;
-
-	va_copy(copy, args);
-	n = format(buf, size, fmt, &copy, false);
+	n = format(buf, size, fmt, &copy);
 	va_end(copy);
 	return n;
 }

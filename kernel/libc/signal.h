@@ -27,7 +27,6 @@
 #define SA_RESETHAND 0x80000000UL
 
 /* Values of siginfo's code. */
-#define SI_USER	    0
 #define SI_TKILL    -6
 #define SEGV_MAPERR 1
 #define SEGV_ACCERR 2

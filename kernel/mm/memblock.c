@@ -18,8 +18,6 @@ struct memblock_table {
 };
 
 static struct memblock_table memory, reserved;
-static bool bottom_up;
-static phys_addr_t current_limit;
 
 static phys_addr_t region_end(const struct memblock_region *region)
 {
@@ -113,11 +111,6 @@ int memblock_add(phys_addr_t base, phys_addr_t size)
 	return table_add(&memory, base, size);
 }
 
-int memblock_remove(phys_addr_t base, phys_addr_t size)
-{
-	return table_remove(&memory, base, size);
-}
-
 int memblock_reserve(phys_addr_t base, phys_addr_t size)
 {
 	return table_add(&reserved, base, size);
@@ -126,16 +119,6 @@ int memblock_reserve(phys_addr_t base, phys_addr_t size)
 int memblock_phys_free(phys_addr_t base, phys_addr_t size)
 {
 	return table_remove(&reserved, base, size);
-}
-
-void memblock_set_bottom_up(bool enable)
-{
-	bottom_up = enable;
-}
-
-void memblock_set_current_limit(phys_addr_t limit)
-{
-	current_limit = limit;
 }
 
 bool memblock_next_free(phys_addr_t *cursor, phys_addr_t *base, phys_addr_t *size)
@@ -190,12 +173,9 @@ phys_addr_t memblock_phys_alloc_range(phys_addr_t size, phys_addr_t align, phys_
 			break;
 		if (top - base < size)
 			continue;
-		at = bottom_up ? ALIGN(base, align) : ALIGN_DOWN(top - size, align);
-		if (at < base || at > top - size)
-			continue;
-		found = at;
-		if (bottom_up)
-			break;
+		at = ALIGN_DOWN(top - size, align);
+		if (at >= base)
+			found = at;
 	}
 	if (!found || memblock_reserve(found, size))
 		return 0;
@@ -204,7 +184,7 @@ phys_addr_t memblock_phys_alloc_range(phys_addr_t size, phys_addr_t align, phys_
 
 phys_addr_t memblock_phys_alloc(phys_addr_t size, phys_addr_t align)
 {
-	return memblock_phys_alloc_range(size, align, 0, current_limit);
+	return memblock_phys_alloc_range(size, align, 0, 0);
 }
 
 void *memblock_alloc(size_t size, size_t align)
@@ -237,34 +217,6 @@ static phys_addr_t table_size(const struct memblock_table *table)
 phys_addr_t memblock_phys_mem_size(void)
 {
 	return table_size(&memory);
-}
-
-phys_addr_t memblock_reserved_size(void)
-{
-	return table_size(&reserved);
-}
-
-static bool table_overlaps(const struct memblock_table *table, phys_addr_t base, phys_addr_t size)
-{
-	unsigned int i;
-
-	for (i = 0; i < table->count; i++) {
-		const struct memblock_region *region = &table->region[i];
-
-		if (base < region_end(region) && region->base < base + size)
-			return true;
-	}
-	return false;
-}
-
-bool memblock_is_memory(phys_addr_t addr)
-{
-	return table_overlaps(&memory, addr, 1);
-}
-
-bool memblock_is_reserved(phys_addr_t base, phys_addr_t size)
-{
-	return table_overlaps(&reserved, base, size);
 }
 
 const struct memblock_region *memblock_memory_region(unsigned int index)

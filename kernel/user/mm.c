@@ -288,26 +288,18 @@ unsigned long mm_brk(struct mm_struct *mm, unsigned long brk)
 
 /* --- Access from outside ------------------------------------------------------------------------- */
 
-static int access_pages(struct mm_struct *mm, unsigned long va, char *to, const char *from,
-			size_t n)
+static int write_pages(struct mm_struct *mm, unsigned long va, const char *from, size_t n)
 {
 	while (n) {
 		struct page *page = va < TASK_SIZE ? user_lookup_page(mm, va) : NULL;
 		size_t piece = min(PAGE_SIZE - (va & ~PAGE_MASK), n);
-		char *linear;
 
 		if (!page)
 			return -EFAULT;
-		linear = (char *)page_to_virt(page) + (va & ~PAGE_MASK);
-		if (from) {
-			memcpy(linear, from, piece);
-			/* The program may be about to execute it. */
-			user_sync_icache(page);
-			from += piece;
-		} else {
-			memcpy(to, linear, piece);
-			to += piece;
-		}
+		memcpy((char *)page_to_virt(page) + (va & ~PAGE_MASK), from, piece);
+		/* The program may be about to execute it. */
+		user_sync_icache(page);
+		from += piece;
 		va += piece;
 		n -= piece;
 	}
@@ -319,17 +311,7 @@ int mm_write(struct mm_struct *mm, unsigned long to, const void *from, size_t n)
 	int err;
 
 	mutex_lock(&mm->lock);
-	err = access_pages(mm, to, NULL, from, n);
-	mutex_unlock(&mm->lock);
-	return err;
-}
-
-int mm_read(struct mm_struct *mm, void *to, unsigned long from, size_t n)
-{
-	int err;
-
-	mutex_lock(&mm->lock);
-	err = access_pages(mm, from, to, NULL, n);
+	err = write_pages(mm, to, from, n);
 	mutex_unlock(&mm->lock);
 	return err;
 }

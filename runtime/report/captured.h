@@ -229,9 +229,6 @@ enum kasan_room kasan_room_here(const struct kasan_port_task *task, size_t *left
  *  are off. */
 void kasan_on_own_stack(void (*function)(void *argument), void *argument);
 
-/** kasan_own_stack_broken() - did the stack for reports overflow? True once. */
-bool kasan_own_stack_broken(void);
-
 /* --- repeat.c --- */
 
 /** kasan_count_repeats() - count a report of @report's place. The type is known, and the report lock is held. Return:

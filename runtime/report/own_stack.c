@@ -7,12 +7,7 @@
  */
 #include "captured.h"
 
-/* Marks in the lowest words of the port's stack show whether it was large enough. */
-#define MARK  0x6b73616eU
-#define MARKS 4
-
 static bool in_use[CONFIG_KASAN_NR_CPUS];
-static bool broken;
 
 /* Return: the lowest address of the port's stack; NULL if there is none or it is too small. */
 static char *own_stack(size_t *size)
@@ -46,10 +41,8 @@ enum kasan_room kasan_room_here(const struct kasan_port_task *task, size_t *left
 void kasan_on_own_stack(void (*function)(void *argument), void *argument)
 {
 	const unsigned int cpu = kasan_port_cpu();
-	volatile uint32_t *marks;
 	size_t size;
 	char *low;
-	unsigned int i;
 
 	/* If it is in use, this is a bug inside a report, or in a handler that has interrupted one. */
 	low = in_use[cpu] ? NULL : own_stack(&size);
@@ -57,24 +50,7 @@ void kasan_on_own_stack(void (*function)(void *argument), void *argument)
 		function(argument);
 		return;
 	}
-	marks = (volatile uint32_t *)low;
-	for (i = 0; i < MARKS; i++)
-		marks[i] = MARK;
 	in_use[cpu] = true;
 	kasan_arch_call_on(((uintptr_t)low + size) & ~(uintptr_t)15, function, argument);
 	in_use[cpu] = false;
-	for (i = 0; i < MARKS; i++) {
-		if (marks[i] != MARK)
-			broken = true;
-	}
-}
-
-bool kasan_own_stack_broken(void)
-{
-	static bool said;
-
-	if (!broken || said)
-		return false;
-	said = true;
-	return true;
 }

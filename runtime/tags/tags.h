@@ -98,10 +98,6 @@ static inline bool kasan_granule_matches(uintptr_t granule, uint8_t state, uint8
 #endif
 }
 
-/** kasan_tags_match() - may the pointer @addr access its byte? True for pointers that match all memory and for memory
- *  without tags. Does not report. */
-bool kasan_tags_match(uintptr_t addr);
-
 /** kasan_tag_owns() - may a pointer with @tag free an allocation whose owner's tag is @owner? If its user has poisoned
  *  the start, the owner's tag is lost, and any pointer may. */
 static inline bool kasan_tag_owns(uint8_t tag, uint8_t owner)

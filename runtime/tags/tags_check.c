@@ -96,15 +96,6 @@ void kasan_clear_granules(uintptr_t low, uintptr_t high)
 
 /* --- Checks --- */
 
-bool kasan_tags_match(uintptr_t addr)
-{
-	const uint8_t tag = kasan_addr_tag(addr);
-	uint8_t state;
-
-	return tag == KASAN_TAG_KERNEL || !kasan_tags_read(addr, &state) ||
-	       kasan_granule_matches(addr, state, tag, addr & KASAN_GRANULE_MASK);
-}
-
 uint8_t kasan_tags_owner(uintptr_t addr)
 {
 #ifdef CONFIG_KASAN_SHADOW_HOLES

@@ -5,9 +5,6 @@
 
 #include <kernel/types.h>
 
-/* The result of @ack if nothing is pending. */
-#define GIC_SPURIOUS 1023U
-
 /**
  * struct gic_ops - one kind of controller
  * @init_cpu: set up this CPU's own part; called on each CPU with interrupts off.

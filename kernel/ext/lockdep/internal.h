@@ -109,7 +109,6 @@ extern unsigned int nr_traces;
 #define ENABLED_SOFTIRQ	     (ENABLED_HARDIRQ << USAGE_SOFTIRQ_SHIFT)
 #define ENABLED_SOFTIRQ_READ (ENABLED_HARDIRQ_READ << USAGE_SOFTIRQ_SHIFT)
 #define USAGE_BITS	     8
-#define USAGE_USED_MASK	     (USED_HARDIRQ | USED_HARDIRQ_READ)
 #define USAGE_ENABLED_MASK   (ENABLED_HARDIRQ | ENABLED_HARDIRQ_READ)
 
 /* Classes and dependencies are named by their index. Number 0 stands for none; class 0 is that of locks that the validator
@@ -150,11 +149,6 @@ _Static_assert(NR_CLASSES <= 1U << ID_CLASS_BITS, "a class has ID_CLASS_BITS bit
 
 extern struct lock_class lock_classes[NR_CLASSES];
 extern unsigned int nr_lock_classes; /* in use, without class 0 */
-
-static inline unsigned int class_index(const struct lock_class *class)
-{
-	return (unsigned int)(((uintptr_t)class - (uintptr_t)lock_classes) / sizeof(*class));
-}
 
 /** cached_class() - Return: the class in @map's cache as an index; NR_CLASSES or more if there is none. Never reads it. */
 static __always_inline size_t cached_class(const struct lockdep_map *map)

@@ -22,9 +22,6 @@ bool kallsyms_lookup(unsigned long pc, const char **name, unsigned long *start,
  *  counts. */
 bool kallsyms_matches(const char *pattern, size_t length);
 
-/** kallsyms_address() - Return: address of the function @name, 0 if there is none. */
-unsigned long kallsyms_address(const char *name);
-
 /** kallsyms_variable() - find the kernel's global variable that begins at @addr, without a tag. Only variables whose
  *  pointers have a tag are known. @name: filled. Return: true if found. */
 bool kallsyms_variable(unsigned long addr, const char **name);

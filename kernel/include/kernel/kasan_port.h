@@ -18,11 +18,6 @@ unsigned long kasan_reports_seen(void);
 /** kasan_reports_forgive() - a test expected @n reports: do not count them. */
 void kasan_reports_forgive(unsigned long n);
 
-/** kasan_panic_on_warn_hold(), kasan_panic_on_warn_release() - reports in between, which a test provokes, do
- *  not panic even if panic_on_warn is set. Calls nest. */
-void kasan_panic_on_warn_hold(void);
-void kasan_panic_on_warn_release(void);
-
 #ifdef CONFIG_KASAN_TAGS
 /** kasan_choose_seed() - choose where this boot's tags start, and say it. Boot CPU, after parameters are parsed, before
  *  arch_kasan_enable(). */

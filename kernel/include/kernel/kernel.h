@@ -24,9 +24,6 @@
 int vsnprintf(char *buf, size_t size, const char *fmt, va_list args) __printf(3, 0);
 int snprintf(char *buf, size_t size, const char *fmt, ...) __printf(3, 4);
 
-/** vsnprintf_plain() - without %pS, %ps, %pB: a letter after %p is text, as in ISO C. */
-int vsnprintf_plain(char *buf, size_t size, const char *fmt, va_list args) __printf(3, 0);
-
 /** scnprintf(), vscnprintf() - Return: characters written into @buf, without the NUL. */
 int scnprintf(char *buf, size_t size, const char *fmt, ...) __printf(3, 4);
 int vscnprintf(char *buf, size_t size, const char *fmt, va_list args) __printf(3, 0);

@@ -24,9 +24,6 @@ struct memblock_region {
  *  Return: 0, -ENOMEM if the table is full, -EINVAL if the range wraps around. */
 int memblock_add(phys_addr_t base, phys_addr_t size);
 
-/** memblock_remove() - take a range back that memblock_add() added. Return: as memblock_add(). */
-int memblock_remove(phys_addr_t base, phys_addr_t size);
-
 /** memblock_reserve() - mark the range as taken. It may overlap others and may lie outside of RAM.
  *  Return: as memblock_add(). */
 int memblock_reserve(phys_addr_t base, phys_addr_t size);
@@ -35,16 +32,8 @@ int memblock_reserve(phys_addr_t base, phys_addr_t size);
  *  Return: as memblock_add(). */
 int memblock_phys_free(phys_addr_t base, phys_addr_t size);
 
-/** memblock_set_bottom_up() - allocate at the lowest fitting address (@enable) or at the highest, which is
- *  the default. */
-void memblock_set_bottom_up(bool enable);
-
-/** memblock_set_current_limit() - keep memblock_phys_alloc() and memblock_alloc() below @limit, while not
- *  all RAM is mapped. 0: no limit. */
-void memblock_set_current_limit(phys_addr_t limit);
-
 /**
- * memblock_phys_alloc_range() - allocate in [@start, @end)
+ * memblock_phys_alloc_range() - allocate in [@start, @end), at the highest address that fits
  * @size: bytes, not 0.
  * @align: power of two; 0: 64 bytes.
  * @start: lowest address.
@@ -57,7 +46,7 @@ void memblock_set_current_limit(phys_addr_t limit);
 phys_addr_t memblock_phys_alloc_range(phys_addr_t size, phys_addr_t align, phys_addr_t start,
 				      phys_addr_t end);
 
-/** memblock_phys_alloc() - the same anywhere below the current limit. */
+/** memblock_phys_alloc() - the same anywhere. */
 phys_addr_t memblock_phys_alloc(phys_addr_t size, phys_addr_t align);
 
 /** memblock_alloc() - allocate cleared memory. Return: its address in the linear map, NULL if there is none. */
@@ -67,15 +56,8 @@ void *memblock_alloc(size_t size, size_t align);
 phys_addr_t memblock_start_of_DRAM(void);
 phys_addr_t memblock_end_of_DRAM(void);
 
-/** memblock_phys_mem_size(), memblock_reserved_size() - Return: bytes of RAM; bytes reserved. */
+/** memblock_phys_mem_size() - Return: bytes of RAM. */
 phys_addr_t memblock_phys_mem_size(void);
-phys_addr_t memblock_reserved_size(void);
-
-/** memblock_is_memory() - Return: true if @addr is RAM, reserved or not. */
-bool memblock_is_memory(phys_addr_t addr);
-
-/** memblock_is_reserved() - Return: true if any byte of [@base, @base + @size) is reserved. */
-bool memblock_is_reserved(phys_addr_t base, phys_addr_t size);
 
 /** memblock_memory_region() - walk RAM by index, lowest first. Return: NULL after the last. */
 const struct memblock_region *memblock_memory_region(unsigned int index);

@@ -16,7 +16,6 @@
 #include <kernel/types.h>
 #include <asm/current.h>
 
-#define PREEMPT_MASK	       0x000000ff
 #define SOFTIRQ_OFFSET	       0x00000100
 #define SOFTIRQ_DISABLE_OFFSET 0x00000200
 #define SOFTIRQ_MASK	       0x0000ff00

@@ -79,7 +79,6 @@ char *strnstr(const char *haystack, const char *needle, size_t n);
 size_t strspn(const char *s, const char *accept);
 size_t strcspn(const char *s, const char *reject);
 char *strpbrk(const char *s, const char *accept);
-char *strtok_r(char *s, const char *delim, char **saved);
 char *strsep(char **s, const char *delim);
 
 /** skip_spaces() - Return: first character that is not white space. strim() also cuts white space off the end. */

@@ -102,11 +102,9 @@ int mm_unmap(struct mm_struct *mm, unsigned long start, size_t size);
 /** mm_brk() - move the end of the heap to @brk. Return: the new end; after a failure the old one. */
 unsigned long mm_brk(struct mm_struct *mm, unsigned long brk);
 
-/** mm_write() - write into mapped pages of any address space, with or without the program's right to write;
- *  mm_read() is the reverse. Written code can be executed afterwards. Return: 0, or -EFAULT if part of the
- *  range is not mapped. */
+/** mm_write() - write into mapped pages of any address space, with or without the program's right to write. Written code
+ *  can be executed afterwards. Return: 0, or -EFAULT if part of the range is not mapped. */
 int mm_write(struct mm_struct *mm, unsigned long to, const void *from, size_t n);
-int mm_read(struct mm_struct *mm, void *to, unsigned long from, size_t n);
 
 /** vm_mmap() - mm_map() in the address space of the running task, with the arguments of mmap(2). @file
  *  is NULL and @flags are MAP_PRIVATE | MAP_ANONYMOUS; @addr must be 0. vm_munmap() is the reverse. */

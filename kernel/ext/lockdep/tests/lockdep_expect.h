@@ -16,8 +16,6 @@
 
 #include "kasan_test.h"
 
-#define LOCKDEP_LINES_MAX 24
-
 /* For a function that a report is to name: GCC would give a copy of it another name, or use an equal function in its place. */
 #ifdef __clang__
 #define noinline_named noinline
