@@ -179,8 +179,7 @@ def decode_module(context, source):
     preset = preset_name(instrumentation="outline")
     built = context.build(preset, targets=["redzone"], programs=modules, copy_to=folder)
     pairs = module.files(modules, built)
-    initrd = folder / "files.cpio"
-    cpio.pack(pairs, initrd)
+    initrd = cpio.pack(pairs, folder)
     parameters = ["kasan_multi_shot", module.parameter(pairs)]
     target = qemu.Machine(built["redzone"].image, initrd=initrd, append=parameters, timeout=TIMEOUT)
     _, lines, log = context.boot("module", target)

@@ -185,8 +185,7 @@ def test_ktap_that_is_not_whole(change, error):
 
 def test_archive_layout(tmp_path):
     (tmp_path / "a").write_bytes(b"12345")
-    cpio.pack([("name", tmp_path / "a")], tmp_path / "out")
-    data = (tmp_path / "out").read_bytes()
+    data = cpio.pack([("name", tmp_path / "a")], tmp_path).read_bytes()
     assert data[:6] == b"070701"
     assert int(data[54:62], 16) == 5
     assert int(data[94:102], 16) == len("name") + 1
@@ -199,7 +198,7 @@ def test_archive_layout(tmp_path):
 def test_archive_refuses_a_name_twice(tmp_path):
     (tmp_path / "a").write_bytes(b"")
     with pytest.raises(Failure, match="twice"):
-        cpio.pack([("n", tmp_path / "a"), ("n", tmp_path / "a")], tmp_path / "out")
+        cpio.pack([("n", tmp_path / "a"), ("n", tmp_path / "a")], tmp_path)
 
 
 def test_arguments_are_quoted():

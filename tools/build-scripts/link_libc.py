@@ -15,7 +15,8 @@ constructors.finish().
 
 OPTIONSFILE is JSON. compiler: the command and its options. arch: the library's name of the architecture.
 source: the library's folder, with the generated headers. ours: kernel/libc/musl. ours_of_arch: the folder of
-the same kind in kernel/arch/. kept: folder of compiled files. runtime: the linker's words for the functions that compilers call. linker: the linker.
+the same kind in kernel/arch/. kept: folder of compiled files. runtime: the linker's words for the functions
+that compilers call. linker: the linker.
 
 It runs inside the build, so it needs only Python.
 """

@@ -28,8 +28,10 @@ def read(path, what):
         raise Failure(f"{what} '{path}' cannot be read: {error.strerror}") from None
 
 
-def pack(files, target, more=None):
-    """Write the archive of @files, a list of (name, host path), and @more, {name: bytes}, to @target."""
+def pack(files, folder, more=None):
+    """Write the archive of @files, a list of (name, host path), and @more, {name: bytes}, into @folder.
+
+    Return its path."""
     archive = b""
     names = set()
     for number, (name, path) in enumerate(files, 1):
@@ -40,4 +42,6 @@ def pack(files, target, more=None):
     for number, (name, data) in enumerate((more or {}).items(), len(files) + 1):
         archive += _entry(number, name, data, 0o100444)
     archive += _entry(0, "TRAILER!!!", b"", 0)
+    target = folder / "files.cpio"
     target.write_bytes(archive)
+    return target

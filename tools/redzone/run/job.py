@@ -134,12 +134,10 @@ class Job:
         what the program gives back."""
         options = self.options
         self.exchange = host_io.Host(options, folder)
-        initrd = folder / "files.cpio" if self.files or self.exchange.files else None
-        if initrd:
-            cpio.pack(self.files, initrd, self.exchange.files)
+        more = self.exchange.files
         return qemu.Machine(
             image.image,
-            initrd=initrd,
+            initrd=cpio.pack(self.files, folder, more) if self.files or more else None,
             arch=options.arch,
             cpu=options.cpu,
             smp=options.smp,

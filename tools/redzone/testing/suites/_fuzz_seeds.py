@@ -82,13 +82,12 @@ def device_tree():
 
 def files():
     with tempfile.TemporaryDirectory(prefix="redzone-seeds-") as folder:
-        one, empty, packed = (Path(folder) / name for name in ("one", "empty", "packed"))
+        one, empty = (Path(folder) / name for name in ("one", "empty"))
         one.write_bytes(b"hello\n")
         empty.touch()
         made = []
         for members in ([], [("a", one)], [("./dir/b.txt", one), ("c", empty), ("/d", one)]):
-            cpio.pack(members, packed)
-            made.append(packed.read_bytes())
+            made.append(cpio.pack(members, Path(folder)).read_bytes())
     return made
 
 

@@ -220,14 +220,13 @@ def _build(context, folder):
     text = folder / "input"
     text.write_text("one\ntwo\n", encoding="utf-8")
     pairs = module.files(modules, built)
-    initrd = folder / "files.cpio"
-    cpio.pack([("input", text), *pairs], initrd, {f"{host_io.PRIVATE}environ": b"ONE=1\0TWO=2\0"})
+    more = {f"{host_io.PRIVATE}environ": b"ONE=1\0TWO=2\0"}
     return {
         "redzone": (built["redzone"], []),
         "files": (built["files"], []),
         each.NAME: (built[each.NAME], ["each.timeout_ms=10000", "each.key=key", "each.first=1"]),
         "module": (built["redzone"], [module.parameter(pairs)]),
-    }, initrd
+    }, cpio.pack([("input", text), *pairs], folder, more)
 
 
 def _in_order(wanted, lines):

@@ -233,7 +233,7 @@ def run(context):
     data.write_text(DATA, encoding="utf-8")
     small = context.logs / "small.txt"
     small.write_text("abc\n", encoding="utf-8")
-    cpio.pack([("data.txt", data), ("sub/data.txt", small)], context.logs / "files.cpio")
+    cpio.pack([("data.txt", data), ("sub/data.txt", small)], context.logs)
     for build in context.of_mode(BUILDS):
         mode, *_ = build
         name = builder.preset_name(*build)
