@@ -19,8 +19,8 @@
 #include "../program/internal.h"
 #include "signal.h"
 
-#define SS_ONSTACK 1
-#define SS_DISABLE 2
+#define SS_ONSTACK  1
+#define SS_DISABLE  2
 #define STACK_LIMIT (1UL << 30)
 /* As for other threads, see threads.c. */
 #define STACK_BYTES(size) (2 * (size) + THREAD_SIZE)
