@@ -333,3 +333,10 @@ def test_every_kind_is_pasted(kind, text):
         twice = text.startswith("[ ") and "  48." in paste("x")
         if not twice and not (name == "unknown words" and kind[-1].isdigit()):
             assert essence(decode(paste(text))) == whole, name
+
+
+def test_a_report_of_a_headline_only():
+    """What stands between two rules without a trace or rows is judged line by line: somebody may write about one."""
+    text = "=====\nBUG: KASAN: slab-kasan: tags\n" + "words of a text\n" * 12 + "=====\n"
+    assert not decode(text).reports
+    assert decode(text, chunk=10) == decode(text)

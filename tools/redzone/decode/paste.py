@@ -57,7 +57,7 @@ _QP = re.compile(
     rb"(?i)^content-transfer-encoding: *quoted-printable|^.{0,80}(?:=3D){8}|BUG: K[A-Z]+: .*[^=]=\r?$"
 )
 # The other encoding of mails. What has it need not be text: then nothing in it looks like a report.
-_BASE64 = re.compile(rb"(?i)content-transfer-encoding:[ \t]*base64[ \t]*\r?\n")
+_BASE64 = re.compile(rb"[Cc]ontent-[Tt]ransfer-[Ee]ncoding:[ \t]*[Bb]ase64[ \t]*\r?\n")
 _BASE64_LINE = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\r?\n")
 _ENCODED_END = re.compile(rb"(?:=0D)?=0A=?$")
 # Text recognition puts spaces around signs, and into long numbers.
@@ -76,8 +76,13 @@ class Transport:
     def split(self, data):
         """Return @data with a line feed for each line break of HTML, with plain spaces, and with the text of what
         is base64. A line without a line feed comes again, with what is after it."""
+        data = self._plain(data)
         if self._part or (b"ase64" in data and _BASE64.search(data)):
-            data = self._without_base64(data)
+            data = self._plain(self._without_base64(data))
+        return data
+
+    @staticmethod
+    def _plain(data):
         if b"<" in data and (b"<br" in data or b"<BR" in data):
             data = _BREAK.sub(b"\n", data)
         if not data.isascii():

@@ -57,7 +57,8 @@ class Builder(parser.Builder):
                 if idle >= parser.MAX_IDLE:
                     return False
         report = self.report
-        self.ended = bool(report.stacks or report.memory or idle > 2)
+        # Without either, the headline may stand in a text.
+        self.ended = bool(report.stacks or report.memory)
         report.raw = [text.rstrip() for text in self._texts]
         report.last_line += self.lines - 1
         return self.ended
