@@ -3,7 +3,8 @@
  * atomics.c - what GCC calls for atomic operations when it compiles for Linux: __aarch64_ldadd4_acq() and its relatives.
  * Code that is compiled here has its own instructions instead; objects and archives that come with a program may call these.
  */
-#include "float128.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 #define DEFINE_SWAP(bytes, type, order, how)                                               \
 	type __aarch64_swp##bytes##_##order(type value, type *at);                         \
