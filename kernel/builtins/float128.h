@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * float128.h - a long double of arm64, IEEE 754's binary128, taken to pieces and put together: for the functions that a
- * compiler calls to calculate with it.
+ * float128.h - a long double that is IEEE 754's binary128, as on arm64 and RISC-V, taken to pieces and put together: for the
+ * functions that a compiler calls to calculate with it.
  *
- * Rounding follows the mode in FPCR and exceptions go to FPSR, as with the CPU's own arithmetic, so <fenv.h> holds for
+ * Rounding follows the CPU's mode and exceptions go to its flags, as with the CPU's own arithmetic, so <fenv.h> holds for
  * long double too. The functions are tested bit for bit against GCC's: tests/builtins.
  */
 #ifndef KERNEL_BUILTINS_FLOAT128_H
