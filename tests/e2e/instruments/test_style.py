@@ -110,6 +110,7 @@ def test_assumptions_of_one_architecture():
     name = "kernel/mm/planted.c"
     lines = (
         'f("aarch64");',
+        "__aarch64_swp4(value, at);",
         "x = PSTATE_I;",
         'g("x18");',
         "at = 0xffff800080000000;",

@@ -351,8 +351,8 @@ def flavours(sources):
 
 # One architecture's own words, in code: registers, numbers of pages, names of tools; and pages of 4 KiB.
 _ONE_ARCH = re.compile(
-    r"__aarch64_|\b(?:PSTATE\w*|aarch64|AARCH64|x18|x29|EL[01]|0xffff[0-9a-f]{12}|PAGE_SHIFT == \d+|AT_PAGESZ,\s*\d+)\b"
-    r"|<<\s*12\b|& ~?0xfff\b"
+    r"\b(?:PSTATE\w*|aarch64|AARCH64|x18|x29|EL[01]|0xffff[0-9a-f]{12}|PAGE_SHIFT == \d+|AT_PAGESZ,\s*\d+)\b"
+    r"|__aarch64_|<<\s*12\b|& ~?0xfff\b"
 )
 
 
