@@ -114,6 +114,34 @@ def test_interleaved_cpus():
         assert one.memory == expected.memory
 
 
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "[    1.{at:06}] [pid:4{cpu},cpu{cpu},init/0]",
+        "[    1.{at:06}] [{cpu}:      swapper/{cpu}:    0] ",
+        "[    1.{at:06}]  ({cpu})[4{cpu}:init]",
+    ],
+)
+def test_interleaved_cpus_of_other_prefixes(prefix):
+    """A prefix that the log alone explains may have the CPU as well."""
+    text = re.sub(r"(?m)^\[ *\d+\.\d{6}\] ", "", golden("slab-use-after-free.log"))
+    text = text[text.index("=====") :]
+    expected = reports(decode(text))[0]
+    mixed = []
+    # The second CPU is three lines late.
+    rows = text.splitlines()
+    for at in range(len(rows) + 3):
+        for cpu, row in ((0, at), (1, at - 3)):
+            if 0 <= row < len(rows):
+                mixed.append(prefix.format(at=at, cpu=cpu) + rows[row])
+    found = reports(decode("\n".join(mixed) + "\n"))
+    assert len(found) == 2
+    for one in found:
+        assert not (one.truncated or one.interleaved)
+        assert one.stacks == expected.stacks
+        assert one.memory == expected.memory
+
+
 def test_interleaved_cpus_without_callers():
     """Nothing tells the lines of two CPUs apart: both reports are counted, and the mixture is said."""
     names = ("slab-use-after-free.log", "global-out-of-bounds.log")

@@ -27,7 +27,7 @@ _ISO = rf"\d{{4}}-\d\d-\d\d[T ]{_CLOCK}(?: ?(?:Z|[+-]\d\d:?\d\d))?"
 # printk's own: time and, with CONFIG_PRINTK_CALLER, the task or the CPU. Vendors add the CPU (`@0`) or
 # `(CPU)[PID:NAME]`. It is the last prefix, and takes one space: a frame keeps its own.
 PRINTK = re.compile(
-    r"\[ *(?P<time>\d+\.\d+)(?:@(?P<cpu>\d+))?\](?: ?\[ *(?P<caller>[CT]\d+)\]| ?\((?P<mtk>\d+)\)\[\d+:[^\]]*\])? ?"
+    r"\[ *(?P<time>\d+\.\d+)(?:@(?P<cpu>\d+))?\](?: ?\[ *(?P<caller>[CT]\d+)\]| {0,2}\((?P<mtk>\d+)\)\[\d+:[^\]]*\])? ?"
 )
 
 # All others: (what writes it, its shape). Each may stand before the next one.

@@ -40,24 +40,38 @@ _WORDED = re.compile(r"[A-Za-z]|^\s*$")
 _QUOTES = frozenset("\"'`")
 _BRACKETS = re.compile(r"\[[^\[\]]*\]|\([^()]*\)")
 _DIFF = re.compile(r"(?P<before>[> ]*)[-+](?= *$)")
+# A number of a prefix. Four digits and more, of which some may be letters, are hexadecimal.
+_NUMBER = re.compile(r"(?P<hex>(?<![\w.,:])(?=\d*[a-f]|0)[0-9a-f]{4,16}(?![\w.,:]))| *\d+(?:[.,:]\d+)*")
+# What grep puts in front of a line: a colon if the line matches, else a dash.
+_GREP = re.compile(r"(^|[:-])\d+[:-]$")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*Z?|\d+\.\d{4,}|\d\d:\d\d:\d\d(?:[.,]\d+)?")
 
+# Who prints, in a prefix: `[pid:7,cpu0,init]`, `[0: swapper/0:    0]`. A task may move to another CPU.
+_CALLER = re.compile(
+    r"\[pid:(?P<pid>\d{1,10}),cpu(?P<cpu>\d{1,5})[,\]]"
+    r"|\[ *(?P<cpu2>\d{1,5}): *[A-Za-z][\w/.:-]{0,40}: *(?P<pid2>\d{1,10})\]"
+)
+
 _TAGS = re.compile(
-    r"</?(?:br|pre|p|code|div|span|td|tr|table|blockquote|font|b|i|a)(?: [^<>]{0,200})?/?>", re.I
+    r"</?(?:br|pre|p|code|samp|div|span|[ou]l|li|td|th|tr|table|blockquote|font|b|i|a)(?: [^<>]{0,200})?/?>",
+    re.I,
 )
 # One at the end of a line is only a tag.
-_BREAK = re.compile(rb"<br ?/?>(?=[^\r\n])", re.I)
+_BREAK = re.compile(rb"(?:<br ?/?>|</(?:div|p|li|tr)>)(?=[^\r\n])", re.I)
+_MAY_BREAK = (b"<br", b"<BR", b"</div", b"</p>", b"</li", b"</tr")
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,5}|#x[0-9a-fA-F]{1,4});")
 _ANY_TAG, _ANY_ENTITY = (re.compile(one.pattern.encode(), one.flags & re.I) for one in (_TAGS, _ENTITY))
 _HEADLINE = b"BUG: K"
 # Members that hold the message in the JSON lines of docker, journald, and common loggers.
-_MEMBERS = ("log", "MESSAGE", "message", "msg")
+_MEMBERS = ("log", "MESSAGE", "message", "msg", "text", "line", "textPayload")
+_CELL = re.compile(rb"""((?:(?:"[^"]*"|[^",]*),){1,12})"((?:[^"]|"")*)"\r?$""")
+_VALUE = re.compile(rb"""((?:[^"]*\s)?(?:msg|message)=)"((?:[^"\\]|\\.)*)"\r?$""")
 # What shows that a mail's text is quoted-printable: its header, an encoded rule, or a headline that goes on.
 _QP = re.compile(
     rb"(?i)^content-transfer-encoding: *quoted-printable|^.{0,80}(?:=3D){8}|BUG: K[A-Z]+: .*[^=]=\r?$"
 )
 # The other encoding of mails. What has it need not be text: then nothing in it looks like a report.
-_BASE64 = re.compile(rb"[Cc]ontent-[Tt]ransfer-[Ee]ncoding:[ \t]*[Bb]ase64[ \t]*\r?\n")
+_BASE64 = re.compile(rb"(?i)content-transfer-encoding:[ \t]*base64[ \t]*\r?\n")
 _BASE64_LINE = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\r?\n")
 _ENCODED_END = re.compile(rb"(?:=0D)?=0A=?$")
 # Text recognition puts spaces around signs, and into long numbers.
@@ -77,18 +91,18 @@ class Transport:
         """Return @data with a line feed for each line break of HTML, with plain spaces, and with the text of what
         is base64. A line without a line feed comes again, with what is after it."""
         data = self._plain(data)
-        if self._part or (b"ase64" in data and _BASE64.search(data)):
+        if self._part or ((b"ase64" in data or b"ASE64" in data) and _BASE64.search(data)):
             data = self._plain(self._without_base64(data))
         return data
 
     @staticmethod
     def _plain(data):
-        if b"<" in data and (b"<br" in data or b"<BR" in data):
+        if b"<" in data and any(tag in data for tag in _MAY_BREAK):
             data = _BREAK.sub(b"\n", data)
         if not data.isascii():
             data = data.replace(b"\xc2\xa0", b" ")
         if b"&" in data:
-            data = data.replace(b"&nbsp;", b" ")
+            data = data.replace(b"&nbsp;", b" ").replace(b"&#10;", b"\n")
         return data
 
     def _without_base64(self, data):
@@ -143,8 +157,10 @@ class Transport:
             self._spaced = True
         if self._spaced:
             raw = _unspaced(raw)
-        if b'{"' in raw and raw.rstrip().endswith(b"}"):
+        if b'{"' in raw and raw.rstrip(b"\r ,").endswith(b"}"):
             raw = _message(raw)
+        elif raw.endswith((b'"', b'"\r')):
+            raw = _cell(raw)
         if b"&" in raw or b"<" in raw:
             raw = _plain(raw)
         return raw
@@ -158,6 +174,7 @@ class Transport:
             or b" + 0x" in data
             or b"=\n" in data[: data.rfind(b"\n", 0, -1) + 1]
             or b'{"' in data
+            or b'"\n' in data
             or (data[:1] in b"BCc" and b"content-" in data.lower())
             or (b"<" in data and _ANY_TAG.search(data))
             or (b"&" in data and _ANY_ENTITY.search(data))
@@ -185,7 +202,7 @@ def _unspaced(raw):
 def _message(raw):
     """Return the message of a line of JSON, or @raw. Something may stand in front of it."""
     try:
-        found = json.loads(raw[raw.index(b'{"') :])
+        found = json.loads(raw[raw.index(b'{"') :].rstrip(b"\r ,"))
     except (ValueError, RecursionError):
         return raw
     for member in _MEMBERS:
@@ -195,13 +212,23 @@ def _message(raw):
     return raw
 
 
+def _cell(raw):
+    """Return @raw without the quotation marks of its last cell (CSV) or of its last value (logfmt)."""
+    match = _CELL.match(raw)
+    if match:
+        return match[1] + match[2].replace(b'""', b'"')
+    match = _VALUE.match(raw)
+    return match[1] + re.sub(rb"\\(.)", rb"\1", match[2]) if match else raw
+
+
 def _plain(raw):
     """Return @raw without the tags and entities of HTML."""
     text = raw.decode("utf-8", "surrogateescape")
     if "<" in text:
         text = _TAGS.sub("", text)
     if "&" in text and _ENTITY.search(text):
-        text = html.unescape(text).replace("\xa0", " ")
+        # A page that shows a page's source has them twice.
+        text = html.unescape(html.unescape(text)).replace("\xa0", " ")
     return text.encode("utf-8", "surrogateescape")
 
 
@@ -216,7 +243,11 @@ def _shape(prefix, strict):
         parts += [_words(prefix[at : match.start()], strict), re.escape(match[0][0]), r"[^\[\]()]*"]
         parts.append(re.escape(match[0][-1]))
         at = match.end()
-    parts.append(_words(prefix[at:], strict))
+    rest = prefix[at:]
+    numbered = _GREP.search(rest)
+    parts.append(_words(rest[: numbered.start()] if numbered else rest, strict))
+    if numbered:
+        parts.append(rf"{'[:-]' if numbered[1] else ''}\d+[:-]")
     pattern = "".join(parts)
     # A program that trims lines takes the last space off an empty one.
     core = pattern
@@ -225,12 +256,17 @@ def _shape(prefix, strict):
     return re.compile(f"{pattern}|{core}$" if core != pattern else pattern)
 
 
+def _number(match):
+    """Return a pattern for what _NUMBER has found, with any digits."""
+    return r"[0-9A-Fa-f]+" if match["hex"] else r" *\d+(?:[.,:]\d+)*"
+
+
 def _words(text, strict):
     """Return a pattern for @text with any digits; if not @strict, with any words."""
     found, at = [], 0
-    for match in re.finditer(r" *\d+(?:[.,:]\d+)*" if strict else r"[^\s]+", text):
+    for match in _NUMBER.finditer(text) if strict else re.finditer(r"\S+", text):
         found.append(re.escape(text[at : match.start()]))
-        found.append(r" *\d+(?:[.,:]\d+)*" if strict else r"\S+")
+        found.append(_number(match) if strict else r"\S+")
         at = match.end()
     return "".join([*found, re.escape(text[at:])])
 
@@ -326,11 +362,15 @@ class Prefix:
         match = self._shape.match(line.text)
         if not match or not match.end():
             return line
-        time = _TIME.search(match[0])
+        time, caller = _TIME.search(match[0]), line.caller
+        if not caller and (who := _CALLER.search(match[0])):
+            pid, cpu = who["pid"] or who["pid2"], who["cpu"] or who["cpu2"]
+            # Each CPU has an idle task with this number.
+            caller = f"T{pid}" if pid.strip("0") else f"C{cpu}"
         return Line(
             line.number,
             line.text[match.end() :],
             line.time or (time[0] if time else ""),
-            line.caller,
+            caller,
             line.cut,
         )

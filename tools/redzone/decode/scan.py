@@ -88,7 +88,9 @@ _PANIC_OF_REPORT = re.compile(r"panic_on_warn|kasan\.fault|KASAN|kasan")
 # the boot, options, results of tests.
 _SUSPECT_WORDS = (b"asan", b"address sanitizer", b"addresssanitizer", b"address-sanitizer")
 _SUSPECT = re.compile(
-    r"(?<![\w./-])(?:lib)?(?:k(?:hw)?asan|(?:hw)?asan|(?:kernel|kernel |hw)?address[ -]?sanitizer)(?![\w./=-])",
+    r"(?<![\w./-])(?:lib)?(?:k(?:hw)?asan|(?:hw)?asan|(?:kernel|kernel |hw)?address[ -]?sanitizer)(?![\w./=-])"
+    # In a trace whose report is missing.
+    r"|\b(?:kasan_report|__(?:asan|hwasan)_(?:report_|tag_mismatch))\w*\+0x",
     re.I,
 )
 _HARMLESS = re.compile(
@@ -276,6 +278,9 @@ class Scanner:
             if self._suspects > _MAX_SUSPECTS:
                 return
             start, stop = lower.rfind(b"\n", 0, match.start()) + 1, lower.find(b"\n", match.start())
+            if stop - start > lines.MAX_LINE:
+                # Such as a page of one line.
+                start = max(start, match.start() - 100)
             text = lines.clean(data[start:stop][: lines.MAX_LINE].decode("utf-8", "replace").strip())
             if _SUSPECT.search(text) and not _HARMLESS.search(text):
                 self.log.suspect = text[:300]
