@@ -7,9 +7,11 @@ All names and numbers are invented. docs/use/decode.md has the headlines.
 # Lines of logs.
 # ruff: noqa: E501
 
+import re
+
 import pytest
 from conftest import ROOT, decode, reports
-from redzone.decode import systems
+from redzone.decode import foreign, lines, systems
 
 # (system, log, type, access, size, address, function or the access's pc, frames of the trace)
 LOGS = (
@@ -284,6 +286,42 @@ def test_every_system_has_an_example():
 def test_docs_name_every_system():
     text = (ROOT / "docs" / "use" / "decode.md").read_text(encoding="utf-8")
     assert not [one.name for one in systems.SYSTEMS if one.name not in text]
+
+
+@pytest.mark.parametrize(
+    ("state", "trace", "expected"),
+    [
+        ("in use", "ALLOC", ("", "", "allocated")),
+        ("Freed", "Dealloc", ("use-after-free", "freed", "freed")),
+        ("FREE", "free", ("use-after-free", "freed", "freed")),
+        ("live", "stack", ("", "", "other")),
+    ],
+)
+def test_words_of_a_new_row(monkeypatch, state, trace, expected):
+    """A new system spells states and traces as it likes."""
+    row = systems.System(
+        "Fooix",
+        "bad ",
+        re.compile(r"fooix: bad (?P<op>LOAD|STORE) @ (?P<addr>0x[0-9a-f]+)"),
+        (
+            re.compile(
+                r"block (?P<start>0x\w+) of (?P<object>\d+), (?P<past>0x\w+) past, (?P<state>free|freed|in use|live)$",
+                re.I,
+            ),
+            re.compile(r"(?P<stack>\w+) trace:"),
+        ),
+        frame=re.compile(r"at (?P<name>\w+)$"),
+    )
+    monkeypatch.setitem(systems.BY_PATTERN, row.headline, row)
+    texts = ("fooix: bad STORE @ 0x80001234", "at demo_write", f"block 0x80001200 of 48, 0x4 past, {state}")
+    texts += (f"{trace} trace:", "at demo_open")
+    built = foreign.Builder(lines.Line(1, texts[0]), row.headline.match(texts[0]))
+    for number, text in enumerate(texts[1:], 2):
+        built.feed(lines.Line(number, text))
+    kinds = [stack.kind for stack in built.report.stacks]
+    assert (built.report.type, built.report.object.state, kinds[-1]) == expected
+    assert built.report.object.distance == 4
+    assert kinds[0] == "call"
 
 
 def test_rows():

@@ -17,6 +17,13 @@ _ROW = re.compile(
 _CARETS = re.compile(r" *\^+ *$")
 
 
+def _trace_of(words):
+    """Return the kind of the trace that @words begin."""
+    if "free" in words or "dealloc" in words:
+        return "freed"
+    return "allocated" if "alloc" in words else "call"
+
+
 class Builder(parse.Builder):
     """As parse.Builder, for a match of a headline of systems.SYSTEMS."""
 
@@ -95,11 +102,11 @@ class Builder(parse.Builder):
         if "addr" in found:
             access.address = int(found["addr"], 16)
         if "stack" in found:
-            kind = found["stack"].split()[0]
+            kind = _trace_of(found["stack"].lower())
             if kind == "call" and report.stack("call"):
                 kind = "other"
             task = Task("", int(found["task"])) if "task" in found else None
-            self._open("freed" if kind == "deallocated" else kind, found["stack"], task)
+            self._open(kind, found["stack"], task)
         elif "debugger" in found:
             self._debugged = bool(report.stacks) and len(report.stacks[0].frames) > 1
             if self._debugged:
@@ -119,8 +126,8 @@ class Builder(parse.Builder):
         place = Object("heap", start=int(found["start"], 16), size=systems.number(found["object"]))
         for name, side in (("into", "inside"), ("past", "right"), ("before", "left")):
             if name in found:
-                place.side, place.distance = side, int(found[name])
-        if "state" in found:
+                place.side, place.distance = side, systems.number(found[name])
+        if "free" in found.get("state", "").lower():
             self.report.type, place.state = "use-after-free", "freed"
         self.report.object = place
 

@@ -9,11 +9,14 @@ lines lose it as well. The named groups are what decode takes from the line:
   op        "read", "load", "write", "store", "free", or a flag that is 1 for a write
   size, addr, pc, task    of the access; numbers are decimal, or hexadecimal with 0x
   start, object, into, past, before an object: its address and size, and where the access lies, in bytes
-  state     "freed" if the object is
-  stack     begins another trace: "call", "allocated" or "freed"
+  state     of the object: freed if the word has "free" in it
+  stack     begins another trace: of the free if the word has "free" or "dealloc" in it, of the allocation if it has
+            "alloc", else of the access
   debugger  the kernel's debugger takes over; again: it shows a trace, of which the report has one already
   inlined   in a frame: the place is that of this function, which is inlined there
   label     the name of an address that stands in a list above; outer: the function that contains this one
+
+A second form of a group in one pattern has a 2 at its end (addr2). Words may have capitals.
 
 A test in tests/decode/test_systems.py for each row says what comes out.
 """
