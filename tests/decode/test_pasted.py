@@ -362,6 +362,41 @@ def test_crash(name, registers, function):
     assert found.reports[0].stack("call").frames[0].exact
 
 
+@pytest.mark.parametrize(
+    ("headline", "kind"),
+    [
+        ("Unable to handle kernel paging request at virtual address 8000001c", "kernel paging request"),
+        (
+            "Unable to handle kernel paging request at virtual address 8000001c when read",
+            "kernel paging request",
+        ),
+        (
+            "CPU 0 Unable to handle kernel paging request at virtual address 8000001c, epc == 80101234, ra == 80101200\nOops[#1]:",
+            "kernel paging request",
+        ),
+        (
+            "CPU 3 Unable to handle kernel paging request at virtual address 000000008000001c, era == 9000000000221234, ra == 9000000000221200\nOops[#1]:",
+            "kernel paging request",
+        ),
+        (
+            "BUG: Unable to handle kernel data access on write at 0x8000001c\nFaulting instruction address: 0xc0001234",
+            "Unable to handle kernel data access",
+        ),
+        (
+            "BUG: Kernel NULL pointer dereference on read at 0x8000001c\nFaulting instruction address: 0xc0001234",
+            "Kernel NULL pointer dereference",
+        ),
+    ],
+)
+@pytest.mark.parametrize("prefix", ["", "[    1.000000] ", "> "])
+def test_headline_of_a_crash(headline, kind, prefix):
+    """Each architecture's words begin one crash, whose type has no address in it."""
+    text = f"{headline}\nCall Trace:\n demo_read+0x1c/0x40\n demo_poll+0x1/0x2\n\n"
+    (found,) = reports(decode(lined(lambda _, line: prefix + line)(text)))
+    assert (found.kind, found.type, found.access.address) == ("oops", kind, 0x8000001C)
+    assert [frame.name for frame in found.frames("call")] == ["demo_read", "demo_poll"]
+
+
 def test_crash_and_its_trace():
     """The trace begins with the instruction that the registers name: it is one trace, and no call."""
     text = (

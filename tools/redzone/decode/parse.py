@@ -44,7 +44,7 @@ _SIDES = {
 }
 _WORDS = {"Read": "read", "Write": "write", "Free": "free", "Access": "access"}
 # The characters that all headlines but one begin with; most lines begin with others.
-_FIRST = frozenset("BUEWUkgIOKr=")
+_FIRST = frozenset("BCEWUkgIOKr=")
 _INSIDE = ("runtime error: ", "UBSan: ", " [#")
 _UNTAGGED = (1 << 56) - 1
 # Its objects are pages.

@@ -24,7 +24,8 @@ from redzone.decode.lines import Line
 _ANCHOR = re.compile(
     r"BUG: K(?:ASAN|FENCE|MSAN|CSAN): [a-z]|(?:Read|Write) (?:of size \d+ )?at addr(?: [0-9a-f]|$)|Allocated by task \d"
     r"|Freed by task \d|The buggy address (?:belongs to|is located) |Memory state around the buggy address:"
-    r"|(?:==\d+== ?)?ERROR: (?:HW)?AddressSanitizer: |BUG: (?:unable to handle|kernel NULL pointer) |Unable to handle kernel "
+    r"|(?:==\d+== ?)?ERROR: (?:HW)?AddressSanitizer: |BUG: (?:[uU]nable to handle|[kK]ernel NULL pointer) "
+    r"|(?:CPU \d{1,5} )?Unable to handle kernel "
     r"|UBSAN: [a-z][\w -]* in |[^\s:]+:\d+:\d+: runtime error: |WARNING: (?:CPU: \d|\S+:\d+ at )|kernel BUG at \S+:\d"
     r"|Internal error: |Kernel panic - not syncing: |(?:Oops: )?general protection fault|Oops: "
 )

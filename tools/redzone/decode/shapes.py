@@ -81,13 +81,13 @@ HEADLINES = _shapes(
     (
         "oops",
         "BUG: ",
-        r"BUG: (?P<type>unable to handle .*?|kernel NULL pointer dereference)(?:(?:,| for)? (?:at|address:) (?:virtual address )?(?P<addr>[0-9a-f]{8,16}).*)?$",
+        r"BUG: (?P<type>[uU]nable to handle .*?|[kK]ernel NULL pointer dereference)(?: on (?:read|write))?(?:(?:,| for)? (?:at|address:) (?:virtual address )?(?:0x)?(?P<addr>[0-9a-f]{8,16}).*)?$",
     ),
     ("oops", "kernel BUG at ", r"kernel BUG at (?P<where>[^!]*)!"),
     (
         "oops",
         "Unable to handle ",
-        rf"Unable to handle (?P<type>kernel .*?)(?: at virtual address (?P<addr>{_HEX}))?\s*$",
+        rf"(?:CPU \d{{1,5}} )?Unable to handle (?P<type>kernel .*?)(?: at virtual address (?P<addr>{_HEX})(?:,? .*)?)?\s*$",
     ),
     ("oops", "Insufficient stack space", r"(?P<type>Insufficient stack space) to handle exception"),
     ("oops", "general protection fault", r"(?:Oops: )?(?P<type>general protection fault)\b"),
