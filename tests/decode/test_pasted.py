@@ -397,6 +397,16 @@ def test_headline_of_a_crash(headline, kind, prefix):
     assert [frame.name for frame in found.frames("call")] == ["demo_read", "demo_poll"]
 
 
+def test_last_jump_is_not_in_the_trace():
+    """s390 prints the address of its last jump below the trace, in the form of a frame."""
+    text = (
+        "Oops: 0004 ilc:2 [#1] SMP\nCall Trace:\n [<000003ff80001034>] demo_read+0x34/0x50\n"
+        "Last Breaking-Event-Address:\n [<00000000001c2a44>] demo_print+0x5c/0x68\n"
+    )
+    (found,) = reports(decode(text))
+    assert [frame.name for frame in found.frames("call")] == ["demo_read"]
+
+
 def test_crash_and_its_trace():
     """The trace begins with the instruction that the registers name: it is one trace, and no call."""
     text = (
