@@ -60,6 +60,13 @@ def test_nothing_outside(tmp_path):
     assert (tmp_path / "new/link").is_dir() and not (tmp_path / "new/link").is_symlink()
 
 
+def test_places(tmp_path):
+    file = pack(tmp_path / "a.tar.gz", member("top/a.c"), member("top/docs/a.txt"), member("top/x"))
+    tarball.unpack(file, tmp_path / "new", {"top/a.c": "src/a.c", "top/x": "../x"}.get)
+    assert [path.name for path in (tmp_path / "new").rglob("*")] == ["src", "a.c"]
+    assert not (tmp_path / "x").exists()
+
+
 def test_damaged(tmp_path):
     file = pack(tmp_path / "a.tar.gz", member("a"))
     file.write_bytes(file.read_bytes()[:-20])

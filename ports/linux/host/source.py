@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Gets the source of Linux, and makes the copy that the port changes: build/linux/tree."""
 
-import lzma
 import shutil
 import subprocess
-import tarfile
 from pathlib import Path
 
-from redzone.core import base
+from redzone.core import base, tarball
 from redzone.core.base import BUILD, Failure
 from redzone.kit import ports
 
@@ -45,22 +43,10 @@ def _debian():
         raise Failure(f"{error}; or give a source tree with --source DIR") from None
 
 
-def _unpack(archive, folder):
-    """Unpack Linux's tar file @archive into the new @folder, without LEFT_OUT."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    try:
-        with lzma.open(archive) as stream, tarfile.open(fileobj=stream, mode="r|") as members:
-            for member in members:
-                place = member.name.partition("/")[2]
-                if place.startswith(LEFT_OUT) and Path(place).name not in NEEDED:
-                    continue
-                member.name = place
-                if place:
-                    members.extract(member, folder, filter="data")
-    except (tarfile.TarError, lzma.LZMAError, EOFError, OSError) as error:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise Failure(f"{archive} cannot be unpacked: {error}") from None
+def _place(name):
+    """Return where the member @name of Linux's tar file belongs in the tree, "" if it is left out."""
+    name = name.partition("/")[2]
+    return "" if name.startswith(LEFT_OUT) and Path(name).name not in NEEDED else name
 
 
 def _copy(source, folder):
@@ -95,7 +81,7 @@ def tree(source=None):
         base.say(f"copying {stamp} to {base.relative(TREE)}; this takes a minute")
         STAMP.unlink(missing_ok=True)
         if source is None:
-            _unpack(archive, TREE)
+            tarball.unpack(archive, TREE, _place)
             if archive.parent != Path("/usr/src"):
                 archive.unlink()
         else:
