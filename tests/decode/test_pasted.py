@@ -596,3 +596,9 @@ def test_base64_in_pieces(chunk):
     text = base64_mail("Hello,\n" + REPORT) + "\n--\nThe next part\n\n" + REPORT
     assert decode(text, chunk=chunk).bugs == decode(text).bugs
     assert [bug.count for bug in decode(text).bugs] == [2]
+
+
+def test_base64_in_unusual_letters():
+    """Another part, in the same piece of the log or not, makes no difference."""
+    text = base64_mail(REPORT).replace("base64", "basE64") + "\n--\n" + base64_mail(REPORT)
+    assert decode(text, chunk=50) == decode(text)

@@ -72,7 +72,7 @@ _QP = re.compile(
     rb"(?i)^content-transfer-encoding: *quoted-printable|^.{0,80}(?:=3D){8}|BUG: K[A-Z]+: .*[^=]=\r?$"
 )
 # The other encoding of mails. What has it need not be text: then nothing in it looks like a report.
-_BASE64 = re.compile(rb"(?i)content-transfer-encoding:[ \t]*base64[ \t]*\r?\n")
+_BASE64 = re.compile(rb"(?i:content-transfer-encoding):[ \t]*(?:[Bb]ase64|BASE64)[ \t]*\r?\n")
 _BASE64_LINE = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\r?\n")
 _ENCODED_END = re.compile(rb"(?:=0D)?=0A=?$")
 # Text recognition puts spaces around signs, and into long numbers.
