@@ -598,7 +598,8 @@ def test_base64_in_pieces(chunk):
     assert [bug.count for bug in decode(text).bugs] == [2]
 
 
-def test_base64_in_unusual_letters():
-    """Another part, in the same piece of the log or not, makes no difference."""
+def test_unusual_letters():
+    """Others in the same piece of the log make no difference."""
     text = base64_mail(REPORT).replace("base64", "basE64") + "\n--\n" + base64_mail(REPORT)
+    text += REPORT.replace("\n", "<Br>") + REPORT.replace("\n", "<br>")
     assert decode(text, chunk=50) == decode(text)

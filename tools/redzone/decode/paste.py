@@ -58,8 +58,7 @@ _TAGS = re.compile(
     re.I,
 )
 # One at the end of a line is only a tag.
-_BREAK = re.compile(rb"(?:<br ?/?>|</(?:div|p|li|tr)>)(?=[^\r\n])", re.I)
-_MAY_BREAK = (b"<br", b"<BR", b"</div", b"</p>", b"</li", b"</tr")
+_BREAK = re.compile(rb"<(?:[bB][rR] ?/?|/(?:[dD][iI][vV]|[pP]|[lL][iI]|[tT][rR]))>(?=[^\r\n])")
 _ENTITY = re.compile(r"&(?:lt|gt|amp|quot|apos|nbsp|#\d{1,5}|#x[0-9a-fA-F]{1,4});")
 _ANY_TAG, _ANY_ENTITY = (re.compile(one.pattern.encode(), one.flags & re.I) for one in (_TAGS, _ENTITY))
 _HEADLINE = b"BUG: K"
@@ -98,7 +97,7 @@ class Transport:
 
     @staticmethod
     def _plain(data):
-        if b"<" in data and any(tag in data for tag in _MAY_BREAK):
+        if b"<" in data:
             data = _BREAK.sub(b"\n", data)
         if not data.isascii():
             data = data.replace(b"\xc2\xa0", b" ")

@@ -88,7 +88,7 @@ def _stopped(fuzz):
     finally:
         status, output, log = fuzz.finish(running)
     wrong += when(status != 130, f"exit status {status}")
-    if not re.search(r"(?m)^# archive: \d+ s, \d+ inputs, .*; \d+ inputs? in all runs$", output):
+    if not re.search(r"(?m)^# archive: (\d+ s, \d+ inputs, .*|no input); \d+ inputs? in all runs$", output):
         wrong.append("nothing says how many inputs there were")
     wrong += when(not below, "no emulator before the end")
     left = processes.gone([number for number, _ in below], 60)
