@@ -123,7 +123,7 @@ def test_interleaved_cpus():
     ],
 )
 def test_interleaved_cpus_of_other_prefixes(prefix):
-    """A prefix that the log alone explains may have the CPU as well."""
+    """A prefix that only the log explains may name the CPU too."""
     text = re.sub(r"(?m)^\[ *\d+\.\d{6}\] ", "", golden("slab-use-after-free.log"))
     text = text[text.index("=====") :]
     expected = reports(decode(text))[0]

@@ -93,7 +93,7 @@ int main(void)
 QUOTIENT = f"{2**100 // 1000000007:x}"
 
 
-# Each is a kernel of its own. That of the first has other tests too.
+# Each needs a kernel of its own; other tests use the first one too.
 @first(
     1,
     ("mode", "cc"),

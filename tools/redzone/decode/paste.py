@@ -70,7 +70,7 @@ _VALUE = re.compile(rb"""((?:[^"]*\s)?(?:msg|message)=)"((?:[^"\\]|\\.)*)"\r?$""
 _QP = re.compile(
     rb"(?i)^content-transfer-encoding: *quoted-printable|^.{0,80}(?:=3D){8}|BUG: K[A-Z]+: .*[^=]=\r?$"
 )
-# The other encoding of mails. What has it need not be text: then nothing in it looks like a report.
+# Mails may also be base64. An attachment that is not text does no harm, because nothing in it looks like a report.
 _BASE64 = re.compile(rb"(?i:content-transfer-encoding):[ \t]*(?:[Bb]ase64|BASE64)[ \t]*\r?\n")
 _BASE64_LINE = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\r?\n")
 _ENCODED_END = re.compile(rb"(?:=0D)?=0A=?$")
@@ -84,7 +84,8 @@ class Transport:
     def __init__(self):
         self._quoted = self._spaced = False
         self._rest = b""
-        # Of a part of a mail that is base64: "header", "body", or "" outside; and its last line, while it goes on.
+        # The place in a base64 part of a mail: "header", "body", or "" outside of one. Then its last decoded line,
+        # which is not complete yet.
         self._part, self._decoded = "", b""
 
     def split(self, data):

@@ -30,7 +30,8 @@ IN_QUICK = tuple(
         "arm64-clang-hw_tags",
     )
 )
-# What is left has each architecture with each compiler and each layout, and each compiler with each layout.
+# The default part still builds each architecture with each compiler and each layout, and each compiler with
+# each layout.
 REST = tuple(
     f"runtime-{name}"
     for name in (

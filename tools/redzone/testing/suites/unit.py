@@ -17,7 +17,7 @@ PRESETS = {"clang-19": "host-unit", "gcc": "host-unit-gcc"}
 OPTIONS = ("rest",)
 QUICK = "part"
 IN_QUICK = ("clang-19",)
-# The runtime under GCC is in the kernel's and the ports' suites as well.
+# The suites of the kernel and the ports also run the runtime that GCC compiled.
 REST = ("gcc",)
 TIMEOUT = 600
 
