@@ -16,6 +16,9 @@
 #define KUNIT_PARAM_DESC_SIZE	  128
 #define KUNIT_STATUS_COMMENT_SIZE 256
 
+/* Indentation of a line that belongs to a case. Only Linux's own KASAN suite uses it. */
+#define KUNIT_SUBTEST_INDENT "    "
+
 /* A case that takes longer than this has hung; its thread is abandoned. */
 #define KUNIT_TIMEOUT_MS      60000U
 #define KUNIT_TIMEOUT_SLOW_MS 300000U
