@@ -603,3 +603,12 @@ def test_unusual_letters():
     text = base64_mail(REPORT).replace("base64", "basE64") + "\n--\n" + base64_mail(REPORT)
     text += REPORT.replace("\n", "<Br>") + REPORT.replace("\n", "<br>")
     assert decode(text, chunk=50) == decode(text)
+
+
+def test_which_line_is_suspect():
+    """A line that names a sanitizer comes before what reads like a report and was none, wherever the log is cut."""
+    prose = "Memory state around the buggy address:\n" + "words about it, and more of them\n" * 70
+    text = prose + "kasan_report+0x45/0x60\n"
+    whole = decode(text)
+    assert not whole.reports and whole.suspect
+    assert decode(text, chunk=40) == whole

@@ -136,6 +136,8 @@ class Scanner:
         self._skipping = False
         self._head = 0
         self._suspects = 0
+        # The first line of a report that turned out to be somebody's words about one.
+        self._hollow = ""
         # The last lines before the log's first report, and the lines.Line of a title without "BUG: ".
         self._above, self._titled = collections.deque(maxlen=_HEAD), 0
         # A report that has lost its beginning and its trace, which a panic may bring.
@@ -393,7 +395,7 @@ class Scanner:
         self._open.pop(builder.caller, None)
         report = builder.end()
         if builder.hollow and self._on_begin is None:
-            self.log.suspect = self.log.suspect or report.raw[0][:300]
+            self._hollow = self._hollow or report.raw[0][:300]
             return
         waiting, self._waiting = self._waiting, None
         if waiting is not None and report.kind == "panic":
@@ -551,8 +553,7 @@ class Scanner:
     def end(self):
         """The log has no more lines. Return the model.Log."""
         self._finish()
-        if self.log.reports:
-            self.log.suspect = ""
+        self.log.suspect = "" if self.log.reports else self.log.suspect or self._hollow
         return self.log
 
     def _finish(self):
