@@ -36,6 +36,7 @@ _EVIL = (
     b"<script>alert(1)</script>",
     b"</td></tr><img src=x onerror=alert(1)>",
     b"\x1b[2J\x1b[31m",
+    b"[0;31mx[0m",
     b"\x1b]0;owned\x07",
     b"\x1b]8;;http://x\x1b\\",
     b"\x9b31m",

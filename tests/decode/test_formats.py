@@ -5,6 +5,7 @@
 # ruff: noqa: E501
 
 import codecs
+import collections
 import re
 from pathlib import Path
 
@@ -364,6 +365,43 @@ def test_counting_tells_scripted_frames_apart(monkeypatch):
         + (report.format("first") * 9 + report.format("second")) * 4
     )
     assert (log.reports, log.dropped, log.bugs[0].count) == (40, 4, 36)
+
+
+_MIXED = {
+    "generic": ("", "00 fc " * 8, 8),
+    "sw_tags": ("Pointer tag: [3c], memory tag: [b7]\n", "3c b7 " * 8, 16),
+    "hw_tags": ("Pointer tag: [f1], memory tag: [f4]\n", "f1 f4 f5 f6 " * 4, 16),
+    # The first half of one report and the second of another.
+    "rows": ("", "3c b7 08 51 " * 4, 16),
+}
+
+
+@pytest.mark.parametrize("first", _MIXED)
+@pytest.mark.parametrize("second", _MIXED)
+def test_counting_tells_modes_apart(monkeypatch, first, second):
+    """A log of two kernels has the same bug in two modes."""
+
+    def report(name):
+        tags, cells, granule = _MIXED[name]
+        rows = [f" ffff0000{at * granule * 16:08x}: {cells[:-1]}\n" for at in range(3)]
+        return (
+            "BUG: KASAN: slab-use-after-free in demo+0x1/0x2\n"
+            f"Read of size 1 at addr f1ff000000000001 by task a/1\n{tags}\n"
+            "Call trace:\n demo+0x1/0x2\n next+0x1/0x2\n main+0x1/0x2\n\nAllocated by task 1:\n main+0x1/0x2\n\n"
+            f"Memory state around the buggy address:\n{''.join(rows)}" + "=" * 66 + "\n"
+        )
+
+    text = (report(first) * 9 + report(second) * 3) * 2
+    counted = decode(text)
+    monkeypatch.setattr(repeats.Repeats, "find", lambda *_: None)
+    assert decode(text) == counted
+    expected, last = collections.Counter(), ""
+    for name in ([first] * 9 + [second] * 3) * 2:
+        mode = "sw_tags" if name == "rows" else name
+        # By chance tags of software look like those of hardware, so the kernel's mode stays.
+        last = last if (last, mode) == ("sw_tags", "hw_tags") else mode
+        expected[last] += 1
+    assert counted.by_mode == expected
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,9 @@ PASTED = (
     ("in a mail as base64", base64_mail),
     ("in a mail as BASE64", lambda text: base64_mail(text).replace("Encoding: base64", "encoding: BASE64")),
     ("in a mail as base64 without an end", lambda text: base64_mail(text).rstrip()),
+    ("in a mail as base64, quoted", lambda text: lined(lambda _, line: f"> {line}")(base64_mail(text))),
+    ("with colours", lined(lambda _, line: f"\x1b[1;31m{line}\x1b[0m")),
+    ("with colours that lost their escapes", lined(lambda _, line: f"[1;31m{line}[0m")),
     ("with spaces at the ends", lined(lambda _, line: f"{line}  ")),
     ("quoted in a mail", lambda text: mail(lined(lambda _, line: f"> {line}")(text))),
     (

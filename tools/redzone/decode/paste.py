@@ -72,8 +72,12 @@ _QP = re.compile(
 )
 # Mails may also be base64. An attachment that is not text does no harm, because nothing in it looks like a report.
 _BASE64 = re.compile(rb"(?i:content-transfer-encoding):[ \t]*(?:[Bb]ase64|BASE64)[ \t]*\r?\n")
+_QUOTE = b"> \t"
 _BASE64_LINE = re.compile(rb"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\r?\n")
 _ENCODED_END = re.compile(rb"(?:=0D)?=0A=?$")
+# Colours of a terminal, where some program has taken the escape characters off.
+_COLOURS = re.compile(rb"\x1b?\[(?:\d{1,3}(?:;\d{1,3}){0,4})?m")
+_NO_COLOUR = (b"[0m", b"[m")
 # Text recognition puts spaces around signs, and into long numbers.
 _READ = re.compile(rb"^.{0,80}BUG ?: K[A-Z]+ ?: [a-z-]+ in \S+ ?\+ 0x")
 
@@ -110,9 +114,11 @@ class Transport:
         end = data.rfind(b"\n") + 1
         found = []
         for line in data[:end].splitlines(keepends=True):
-            blank = not line.strip()
-            if self._part == "body" and not blank and _BASE64_LINE.fullmatch(line):
-                text, feed, self._decoded = (self._decoded + base64.b64decode(line)).rpartition(b"\n")
+            # The whole mail may be quoted.
+            bare = line.lstrip(_QUOTE)
+            blank = not bare.strip()
+            if self._part == "body" and not blank and _BASE64_LINE.fullmatch(bare):
+                text, feed, self._decoded = (self._decoded + base64.b64decode(bare)).rpartition(b"\n")
                 found.append(text + feed)
                 continue
             if self._part == "body":
@@ -121,7 +127,7 @@ class Transport:
                 self._part, self._decoded = "", b""
             elif self._part and blank:
                 self._part = "body"
-            if _BASE64.match(line):
+            if _BASE64.match(bare):
                 self._part = "header"
             found.append(line)
         return b"".join(found) + data[end:]
@@ -154,6 +160,8 @@ class Transport:
                 self._rest = body[:-1]
                 return None
             raw = quopri.decodestring(body)
+        if _NO_COLOUR[0] in raw or _NO_COLOUR[1] in raw:
+            raw = _COLOURS.sub(b"", raw)
         if b" + 0x" in raw and _READ.search(raw):
             self._spaced = True
         if self._spaced:
@@ -173,6 +181,8 @@ class Transport:
             or self._spaced
             or b"=3D" in data
             or b" + 0x" in data
+            or _NO_COLOUR[0] in data
+            or _NO_COLOUR[1] in data
             or b"=\n" in data[: data.rfind(b"\n", 0, -1) + 1]
             or b'{"' in data
             or b'"\n' in data

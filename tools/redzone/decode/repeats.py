@@ -10,6 +10,7 @@ addresses, tasks. If they are new, they alone are parsed.
 # ruff: noqa: E501
 
 import functools
+import itertools
 import re
 
 from redzone.decode import collect, lines, roles, signature
@@ -54,6 +55,10 @@ _PRINTK_TIME = re.compile(rb"\[ *(\d+\.\d+)\] ")
 # What a report that is kept does not hold of its lines.
 _NOT_KEPT = re.compile(rb"^\[ *\d+\.\d+\](?:\[ *[CT]\d+\])? |\s+$", re.M)
 _CALL = re.compile(rb"Call [Tt]race:\s*?\n")
+# The address and the first cells of a row of the memory map, and a tag that hardware does not have.
+_ROW = re.compile(rb"([0-9a-f]{8,16}): ?[ \[]?([0-9a-f]{2}(?:[ \[\]]+(?:[0-9a-f]{2}|\.\.|--)){7,15})")
+_CELL = re.compile(rb"[^ \[\]]+")
+_SOFTWARE_TAG = re.compile(rb"[ \[][0-9a-e][0-9a-f][ \]\r\n]")
 # The fault that follows one of these is the same access: parse these, so that it is recognised.
 _FAULTS = ("null-ptr-deref", "wild-memory-access", "user-memory-access")
 
@@ -85,7 +90,7 @@ class Repeats:
         if end == len(block) or block.count(b"BUG: ") != 1 or _mixed(block):
             return None
         key = _key(block[:end], mode)
-        if key is None:
+        if key is None or _shows_other_mode(block, end, mode):
             return None
         found = self._known.get(key)
         if found is not None and len(block) >= found[2]:
@@ -216,6 +221,26 @@ def _time(block):
 def _mixed(block):
     """Are there lines of several CPUs or tasks in @block?"""
     return b"][" in block and len(set(_CALLER.findall(block))) > 1
+
+
+def _shows_other_mode(block, end, mode):
+    """May the report in @block, whose call trace ends at @end, show another mode than @mode?
+
+    A log can have the reports of several kernels. True only costs time: memory.mode_of() then decides."""
+    tagged = b"ointer tag: " in block
+    if mode in ("", "generic"):
+        if tagged or b"__hwasan_" in block or b"synchronous" in block:
+            return True
+        rows = list(_ROW.finditer(block, end))
+        # A cell stands for 8 bytes in Generic mode, for 16 with tags.
+        far = (
+            int(below[1], 16) - int(row[1], 16) == 16 * len(_CELL.findall(row[2]))
+            for row, below in itertools.pairwise(rows)
+        )
+        return bool(rows) if not mode else any(far)
+    if (not tagged and b"synchronous" not in block) or b"__asan_" in block:
+        return True
+    return mode == "hw_tags" and bool(_SOFTWARE_TAG.search(block, block.find(b"ointer tag: ")))
 
 
 def _unbroken(rows, last, prefix):
