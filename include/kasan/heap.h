@@ -6,8 +6,8 @@
  * can still access its own memory.
  *
  * When KASAN is not compiled in (CONFIG_KASAN is unset), the object is the raw chunk, without redzones and with the
- * allocator's own alignment. If the heap has no @raw_size, two words before each object of kasan_heap_malloc(),
- * _calloc(), _memalign() and _realloc() hold its size.
+ * allocator's own alignment. If the heap has no @raw_size, kasan_heap_malloc() and its relatives store a record of two
+ * words, with the size, in front of each object.
  */
 #ifndef KASAN_HEAP_H
 #define KASAN_HEAP_H
@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/** struct kasan_fifo - a quarantine's queue, private to the runtime; zeroed: empty */
+/** struct kasan_fifo - a quarantine's queue, private to the runtime. Empty if all is 0. */
 struct kasan_fifo {
 	void *head, *tail, *spare;
 	size_t count, bytes;
@@ -53,22 +53,23 @@ struct kasan_heap {
 	uintptr_t early_start, early_end;
 	uintptr_t low, high;
 	unsigned int lock;
-	unsigned int said; /* a warning was printed (RISC-V has no atomic byte exchange) */
+	/* Flags: warnings that were printed. A word, because RISC-V has no atomic exchange of bytes. */
+	unsigned int said;
 	bool added;
 	unsigned short number;
 #endif
 };
 
 #ifndef CONFIG_KASAN
-/* Lies before an object if the allocator cannot tell its size. */
+/* The record in front of an object when the allocator cannot tell the object's size. */
 struct kasan_heap_plain {
 	void *raw;
 	size_t size;
 };
 #define KASAN_HEAP_PLAIN_ALIGN ((size_t)1 << 16) /* the largest alignment */
 
-/* Return: the record of @ptr; NULL if it has none. We assume that the words that an allocator keeps there do not look
- * like an address just below @ptr. */
+/* Return: the record of @ptr; NULL if it has none. A raw chunk has none: in its place are words of the allocator, and
+ * we assume that they do not look like an address just below @ptr. */
 static inline struct kasan_heap_plain *kasan_heap_plain_of(const struct kasan_heap *heap,
 							   const void *ptr)
 {
@@ -81,7 +82,7 @@ static inline struct kasan_heap_plain *kasan_heap_plain_of(const struct kasan_he
 	return plain;
 }
 
-/* End the life of @ptr. Return: its raw chunk. */
+/* Mark @ptr as freed. Return: its raw chunk. */
 static inline void *kasan_heap_plain_raw(const struct kasan_heap *heap, void *ptr)
 {
 	struct kasan_heap_plain *const plain = kasan_heap_plain_of(heap, ptr);
@@ -124,7 +125,7 @@ static inline void *kasan_heap_plain_alloc(struct kasan_heap *heap, size_t align
 }
 #endif
 
-/* --- Around an allocator of your own --- */
+/* --- Wrapping your own allocator --- */
 
 /** kasan_heap_add() - register a heap, after its memory has shadow. Until then kasan_heap_malloc() and its relatives
  *  hand out and take back raw chunks, and the heap remembers the chunks' address range. A second call does
@@ -135,8 +136,8 @@ KASAN_HOOK void kasan_heap_add(struct kasan_heap *heap) KASAN_OFF();
  * kasan_heap_adopt() - declare the range of chunks handed out before the heap was hooked:
  *	[@start, @start + @size)
  *
- * Call it for allocations that did not go through kasan_heap_malloc(). A heap has one range; a second call extends it
- * to cover both. A pointer in the range that has no runtime header is an early chunk: kasan_heap_free() passes it to
+ * Call it for allocations that did not go through kasan_heap_malloc(). A heap has one range. A second call extends it
+ * to cover the old range and the new one. A pointer in the range that has no runtime header is an early chunk: kasan_heap_free() passes it to
  * @heap->release. With @heap->raw_size it is also poisoned and held back in the quarantine, a second free of it is
  * reported, and it can be reallocated.
  */
@@ -171,20 +172,20 @@ KASAN_HOOK size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr
 		  return ptr && heap->raw_size ? heap->raw_size((struct kasan_heap *)heap, ptr)
 					       : 0);
 
-/* --- The C functions over @heap->acquire --- */
+/* --- malloc() and its relatives, built on @heap->acquire --- */
 
 /**
  * kasan_heap_malloc(), kasan_heap_calloc(), kasan_heap_memalign(), kasan_heap_realloc()
  * @align: a power of two, or 0 for 16.
  *
- * Return: the object; size 0 gives a unique pointer that may not be dereferenced; NULL if there is no memory, if the
- * size overflows, or if @align is neither a power of two nor 0. Before kasan_heap_add() they return a raw chunk with
+ * Return: the object, or NULL if there is no memory, if the size overflows, or if @align is neither a power of two nor
+ * 0. For size 0: a unique pointer that must not be dereferenced. Before kasan_heap_add() they return a raw chunk with
  * the allocator's own alignment, or NULL if @align asks for more.
  *
  * kasan_heap_realloc() always moves the object, so that a use of the old pointer is caught; with a NULL @ptr it acts as
- * kasan_heap_malloc(). It returns NULL, with the old object as it was, if there is no memory, if @ptr is not a live
- * object (this is reported), or if it is an early chunk of unknown size. Size 0 returns an object too: if realloc(ptr,
- * 0) frees in your system, do that before you call it.
+ * kasan_heap_malloc(). It returns NULL and leaves the old object unchanged if there is no memory, if @ptr is not a
+ * live object (this is reported), or if it is an early chunk of unknown size. For size 0 it returns an object, too. If
+ * realloc(ptr, 0) frees memory in your system, handle that case before you call this function.
  */
 KASAN_HOOK void *kasan_heap_memalign(struct kasan_heap *heap, size_t align, size_t size)
 	KASAN_OFF(return kasan_heap_plain_alloc(heap, align, size));

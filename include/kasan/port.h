@@ -13,20 +13,20 @@
  *    functions during a report is printed afterwards.
  *  - The runtime. A function may call those functions of the runtime that take no lock and report nothing:
  *    kasan_reset_tag(), kasan_shadow_of(), kasan_memory_state(), kasan_byte_accessible(). Unless its comment says so,
- *    it must not call anything else of the runtime, and must not allocate or free memory that is under the runtime's
- *    hooks: both may need a runtime lock that is already held.
- *  - NMIs, and other interrupts that kasan_port_irq_save() does not mask. One may come while its CPU holds a lock of
- *    the runtime or runs a function of the port. <kasan/kasan.h> lists what it may call. In these calls the runtime
- *    never waits for a lock that the interrupted code may hold. The port's functions under them must not either:
- *    kasan_port_alloc(), which returns NULL instead, kasan_port_find_object(), kasan_port_clock(), and those that
- *    print a report.
+ *    it must not call any other function of the runtime, and must not use an allocator that has the runtime's hooks:
+ *    both may need a runtime lock that is already held.
+ *  - NMIs, and any other interrupt that kasan_port_irq_save() does not mask. Such an interrupt can arrive while its CPU
+ *    holds a lock of the runtime or runs a function of the port. Its handler may call only the functions of the runtime
+ *    that <kasan/kasan.h> lists for NMIs. In those, the runtime never waits for a lock that the interrupted code may
+ *    hold. Neither may the functions of the port that they call: kasan_port_alloc() (return NULL instead),
+ *    kasan_port_find_object(), kasan_port_clock(), and all that are called in reports.
  *  - Arguments. Structs to be filled are valid and zeroed, buffers are valid, strings are NUL-terminated and
  *    readable. An address that a function is asked about (@addr, @pc) may be any number at all: it comes from a
  *    bug, or from memory that a bug has overwritten. Look it up; do not follow it before you know where it leads.
  *    Sizes are in bytes.
  *
- * "In reports" means: under the report lock, with interrupts off, on the CPU that prints. There is one report at a time
- * over all CPUs, so such a function may use static buffers. A report that had to wait is printed in a different context
+ * "In reports" means: under the report lock, with interrupts off, on the CPU that prints. Only one report is printed at
+ * a time, across all CPUs, so such a function may use static buffers. A report that had to wait is printed in a different context
  * from the one that found the bug.
  *
  * REQUIRED functions have no default: if a port leaves one out, the linker names it. OPTIONAL functions have a weak
@@ -50,21 +50,22 @@ struct kasan_report_info;
 /*
  * Write these three functions as ordinary functions, or, for speed, as static inline functions in a header named with
  * -DKASAN_PORT_INLINE_H='"my_kasan_inline.h"'. With #define KASAN_PORT_HAS_TASK_ID that header also supplies uint32_t
- * kasan_port_task_id(void), which returns what kasan_port_task() would put in id. If traces are off, the runtime then
- * calls only this. With #define KASAN_PORT_HAS_TASK_STACK in addition, it also supplies bool
- * kasan_port_task_stack(uintptr_t sp, uintptr_t *start, uintptr_t *end): it returns true and the stack's bounds if @sp,
- * an address on the stack that the CPU is on, lies on the running task's stack. Otherwise, or in an interrupt (see
- * trace_end), it returns false, and the runtime calls kasan_port_task().
+ * kasan_port_task_id(void), which returns what kasan_port_task() would put in id. If traces are off, the runtime calls
+ * it instead of kasan_port_task(). With #define KASAN_PORT_HAS_TASK_STACK in addition, it also supplies bool
+ * kasan_port_task_stack(uintptr_t sp, uintptr_t *start, uintptr_t *end). @sp is an address on the stack that the CPU
+ * uses. If it lies on the running task's stack, the function sets the bounds of that stack and returns true. If not, or
+ * in an interrupt (see trace_end), it returns false, and the runtime calls kasan_port_task().
  *
  * A system that is compiled with -fsanitize=shadow-call-stack can have traces copied from the shadow stack: this costs
  * less than half as much as following frames, and is right even if a bug has overwritten the ordinary stack. With
  * #define KASAN_PORT_HAS_SHADOW_STACK that header supplies
  *	uintptr_t kasan_port_scs_top(void)		address just above the newest entry of the shadow stack that the CPU
- *							is on: x18 on arm64, gp on riscv64. Return 0 if there is none;
- *							frames are followed instead
+ *							uses: x18 on arm64, gp on riscv64. If there is none, return 0.
+ *							The runtime then follows frames
  *	uintptr_t kasan_port_scs_base(uintptr_t top)	address of its oldest entry. @top: kasan_port_scs_top()'s result
- * The stack grows up. All words between the two are return addresses and may be read; a 0 among them ends the trace. In
- * an interrupt that uses the interrupted code's shadow stack, the base is where its own entries begin: see trace_end.
+ * The stack grows up. All words between the two are return addresses and may be read; a 0 among them ends the trace. If
+ * an interrupt handler shares the interrupted code's shadow stack, return the address of the handler's first entry as
+ * the base (see trace_end).
  */
 #ifdef KASAN_PORT_INLINE_H
 #include KASAN_PORT_INLINE_H
@@ -89,15 +90,15 @@ unsigned int kasan_port_cpu(void);
  * @id: number of the task or thread, 0 if there is none. If tasks have no numbers, use part of the descriptor's
  * address.
  * @name: NUL-terminated; NULL if there is none. Reports copy it at once, up to the first unreadable byte.
- * @stack_start: lowest address of the stack that the CPU is on; 0 if not known (then no stack is unwound and no stack
- * object described).
+ * @stack_start: lowest address of the stack that the CPU uses; 0 if not known. The runtime then neither unwinds the
+ * stack nor describes stack objects.
  * @stack_end: first address above that stack. Traces of allocations and frees read frames anywhere between the two, so
- * the bounds must be true; reports first test how much of the stack can be read. In a context switch the running task
+ * the bounds must be accurate. Reports first test how much of the stack can be read. In a context switch the running task
  * may already be the next one while the CPU still uses the previous task's stack: if the stack pointer is outside the
  * running task's stack, give 0 for both.
- * @trace_end: 0, or in an interrupt handler that runs on the stack of the interrupted code, the address above the
- * handler's own frames. Traces of allocations and frees end there: if they included the interrupted frames, each trace
- * would be a new one and the depot would fill up. Report traces continue into the interrupted code.
+ * @trace_end: normally 0. In an interrupt handler that runs on the interrupted code's stack: the address just above the
+ * handler's own frames. Traces of allocations and frees end there; otherwise every trace would be a new one, and the
+ * stack depot would fill up. The traces of reports continue into the interrupted code.
  * @overflowed: true if the stack has overflowed (its canary words were overwritten). Only reports read it, and print
  * it.
  */
@@ -121,15 +122,15 @@ void kasan_port_task(struct kasan_port_task *task);
  * @size: bytes, a multiple of CONFIG_KASAN_PAGE_SIZE.
  *
  * Take it from a fixed pool, or as whole pages from the system's page allocator, whether or not that calls
- * kasan_alloc_pages(). Do not take slab objects or chunks of a heap with hooks: storing their trace could need a lock
- * that is held. The runtime never gives the memory back.
+ * kasan_alloc_pages(). Do not take slab objects or chunks of a heap with hooks: allocating them would store a trace,
+ * which may need a lock that is already held. The runtime never gives the memory back.
  *
- * The memory is for the stack depot, the stack ring, the quarantines' queues and the map of kasan.slack=check.
- * kasan_init() calls this function, and any allocation or free of the system may, with interrupts off and perhaps with
- * a lock of the runtime held. Reports never call it.
+ * The memory is for the stack depot, the stack ring (tag modes: recent allocations and frees), the queues of the
+ * quarantines, and the map of kasan.slack=check. kasan_init() calls this function. An allocation or a free may call it
+ * too, with interrupts off and perhaps with a lock of the runtime held. Reports never call it.
  *
- * Return: zeroed memory aligned to 16 bytes, or NULL: then the trace is dropped or the quarantine holds fewer objects,
- * and nothing else fails. The runtime asks again the next time it needs memory.
+ * Return: zeroed memory aligned to 16 bytes, or NULL. On NULL the runtime drops the trace, or holds fewer objects in the
+ * quarantine, and nothing else is affected. It asks again the next time it needs memory.
  */
 void *kasan_port_alloc(size_t size);
 
@@ -137,15 +138,17 @@ void *kasan_port_alloc(size_t size);
  * kasan_port_print() - print one line of a report
  * @text: the line, NUL-terminated, without a line feed. At most 255 characters.
  *
- * Called in reports, and under the same conditions for one-line notices. The lines of a report come in order and from
+ * Called in reports. One-line notices are printed under the same conditions. The lines of a report come in order and from
  * one CPU, never mixed with those of another report. Outside reports, calls from your own code to kasan_report_line()
- * also end up here, in their caller's context. A prefix (timestamp) must have the same width on every line.
+ * also end up here, in their caller's context. If you add a prefix, such as a timestamp, give it the same width on
+ * every line.
  */
 void kasan_port_print(const char *text);
 
-/** kasan_port_panic() - stop the system: kasan.fault=panic was given, or code built without recovery has reported a
- *  bug. Called after the report, with no lock of the runtime held: it may call the runtime. If code built without
- *  recovery has a bug during a report, however, it is called inside that report. @why: one line. */
+/** kasan_port_panic() - stop the system: kasan.fault=panic was given, or code that cannot go on after a report has
+ *  reported a bug: it was compiled without -fsanitize-recover. @why: one line. Called after the report, with no lock of
+ *  the runtime held, so it may call the runtime. There is one exception: if such code has a bug while a report is
+ *  printed, this function is called inside that report. */
 __attribute__((__noreturn__)) void kasan_port_panic(const char *why);
 
 /* --- OPTIONAL --- */
@@ -162,7 +165,7 @@ __attribute__((__noreturn__)) void kasan_port_panic(const char *why);
  * Called in reports. With kasan.ignore= it is also called before a report, with interrupts off and on several CPUs at
  * once. For %pS in the system's own calls of kasan_report_line() it is called in their caller's context.
  *
- * Default: looks in the table that `./redzone ksyms` has made from the image. Without one it finds nothing, so frames
+ * Default: looks in the table that `./redzone ksyms` made from the image. Without one it finds nothing, so frames
  * print as bare addresses, to be decoded on the host.
  *
  * Return: true if found.
@@ -181,7 +184,7 @@ bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct kasan_symbol
  * @starts: distance of each from @base.
  * @name_at: where its name is in @names, NUL-terminated. An empty name means that no function is here.
  *
- * kasan_ksyms is weak in the runtime, and empty.
+ * The runtime supplies an empty, weak kasan_ksyms.
  */
 struct kasan_ksyms {
 	uintptr_t base;
@@ -198,51 +201,53 @@ extern const struct kasan_ksyms kasan_ksyms;
 bool kasan_port_variable(uintptr_t addr, char *buf, size_t size);
 
 /** kasan_port_clock() - Return: ns since boot, monotonic. With CONFIG_KASAN_EXTRA_INFO every allocation and free calls
- *  it; otherwise it is not called. Default: 0, all times print as 0. */
+ *  it; otherwise it is not called. Default: 0 (all times print as 0). */
 uint64_t kasan_port_clock(void);
 
 /** kasan_port_seed() - Return: the seed of the random tags (tag modes), and the key of kasan.slack=check. Called at the
- *  first allocation of each CPU. Default: 0, every boot has the same sequence. */
+ *  first allocation of each CPU. Default: 0 (every boot has the same sequence). */
 uint64_t kasan_port_seed(void);
 
 /** kasan_port_readable() - can @size bytes at @addr be read without a fault? The runtime asks before it trusts memory
- *  that a bug may have corrupted: in reports, where it may hold a second lock; on a CPU whose report must wait; and in
- *  kasan_heap_free() and related functions for early chunks. A range that wraps around is not readable. Default: true
- *  if the range has shadow; in the windowed layout also everywhere else, except near null. */
+ *  that a bug may have corrupted. It calls this function in three cases: in reports, perhaps with a second lock held; on
+ *  a CPU whose report has to wait; and in kasan_heap_free() and its relatives for early chunks (see
+ *  kasan_heap_adopt()). A range that wraps around is not readable. Default: true if the range has shadow. If only some
+ *  windows of memory have shadow (see kasan_window_add()), it is also true for all other addresses, except those near
+ *  null. */
 bool kasan_port_readable(const void *addr, size_t size);
 
 /** kasan_port_image() - where in RAM the program itself is: code (unless it runs from flash), data, bss and the stacks
  *  that it is linked with. @start: first byte; @end: first byte after it. Only kasan_window_add() calls it, at boot,
  *  so that it can refuse shadow that overlaps the image, or a first window that leaves out a part of the image.
- *  Default: false, nothing is compared. */
+ *  Default: false (nothing is compared). */
 bool kasan_port_image(uintptr_t *start, uintptr_t *end);
 
-/** kasan_port_is_user() - may @addr, which has no shadow, be user memory? In reports. Decides between
+/** kasan_port_is_user() - may @addr, which has no shadow, be user memory? Called in reports, to decide between
  *  user-memory-access and wild-memory-access. If only some tasks have user memory, return true if the running task has
- *  some and @addr is in the half of the address space that belongs to users. Default: false, there is no user
- *  memory. */
+ *  some and @addr is in the half of the address space that belongs to users. Default: false (there is no user
+ *  memory). */
 bool kasan_port_is_user(uintptr_t addr);
 
 /** kasan_port_find_object() - which heap object, live or freed, holds @addr, its redzones included? @obj: filled, see
  *  <kasan/kasan.h>. Called in reports; outside reports by kasan_record_aux_stack(), kasan_cache_check_slack(),
  *  kasan_mempool_poison_object() and related functions, in their callers' context, where the pointer may be wrong too.
- *  The runtime finds objects of a kasan_heap without the port, even inside an object that this function names.
- *  Default: false. */
+ *  The runtime finds the objects of a kasan_heap itself, even if the memory of that heap is an object that this
+ *  function finds. Default: false. */
 bool kasan_port_find_object(const void *addr, struct kasan_object *obj);
 
-/** kasan_port_find_area() - which vmalloc area or named region holds @addr? @area: filled. In reports. Default: false.
- *  */
+/** kasan_port_find_area() - which vmalloc area or named region holds @addr? @area: filled. Called in reports.
+ *  Default: false. */
 bool kasan_port_find_area(const void *addr, struct kasan_area *area);
 
 /**
  * kasan_port_stack_owner() - which other task's stack holds @addr, or begins at most CONFIG_KASAN_STACK_GUARD bytes
  * above @addr?
- * @task: zeroed. @id and @name are filled. With @stack_start, @stack_end and @overflowed reports can tell the overflow
- * of that stack from other bugs.
+ * @task: zeroed. Fill @id and @name. Also fill @stack_start, @stack_end and @overflowed if you can: reports then tell
+ * the overflow of that stack from other bugs.
  *
- * In reports. A task whose stack holds @addr takes precedence over one whose stack begins above it.
+ * Called in reports. A task whose stack holds @addr takes precedence over one whose stack begins above it.
  *
- * Default: false, reports say "another task".
+ * Default: false (reports say "another task").
  */
 bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *task);
 
@@ -252,11 +257,11 @@ bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *task);
  * @size: filled: its size in bytes, at least KASAN_REPORT_STACK_MIN of <kasan/report.h>.
  *
  * Each CPU has one, which no task and no interrupt uses for anything else. The function is called, and the stack used,
- * with interrupts off. Interrupts that kasan_port_irq_save() does not mask may use it below the report. All functions
- * called "in reports" run on it. kasan_port_report_end(), report hooks and kasan_port_panic() run on the stack of the
+ * with interrupts off. Interrupts that kasan_port_irq_save() does not mask may use it too, below the report's frames. All
+ * functions called "in reports" run on it. kasan_port_report_end(), report hooks and kasan_port_panic() run on the stack of the
  * context that found the bug.
  *
- * Default: NULL, reports run on the stack of the context that found the bug. If the bounds from kasan_port_task()
+ * Default: NULL (reports run on the stack of the context that found the bug). If the bounds from kasan_port_task()
  * leave too little room on it, the report is shortened and says so.
  *
  * Return: its lowest address, aligned to 16 bytes; NULL: there is none.
@@ -264,32 +269,33 @@ bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *task);
 void *kasan_port_report_stack(size_t *size);
 
 /** kasan_port_is_code() - can @pc, an address that was found on a stack, be executable code? Traces in reports end at
- *  the first address that cannot. In reports. Default: true; on Cortex-M true outside of the address ranges that the
- *  processor never executes. */
+ *  the first address that is not code. Called in reports. Default: true; on Cortex-M true outside the address ranges
+ *  that the processor never executes. */
 bool kasan_port_is_code(uintptr_t pc);
 
-/** kasan_port_is_interrupted() - in a trace, is the entry after the return address @before an interrupted instruction,
- *  and not a return address? Then it is looked up as it is, without 1 taken off. In reports. Default: false. */
-bool kasan_port_is_interrupted(uintptr_t before);
+/** kasan_port_is_interrupted() - @previous is a return address in a trace. Is the entry after it the address of an
+ *  interrupted instruction, rather than another return address? If so, it is looked up as it is, without subtracting 1.
+ *  Called in reports. Default: false. */
+bool kasan_port_is_interrupted(uintptr_t previous);
 
-/** kasan_port_task_depth() - where the running task keeps its depth of kasan_disable_current(); 0 in a new task. Called
- *  with interrupts off, before a report and by kasan_disable_current() and kasan_enable_current(). Return NULL in an
- *  interrupt handler, which then uses its CPU's depth: a bug in it is reported even if it interrupted a silenced task.
- *  Default: NULL, depths belong to CPUs. */
+/** kasan_port_task_depth() - Return: address of the count of the running task's nested calls of
+ *  kasan_disable_current(). The count is 0 in a new task. Called with interrupts off, before a report and by
+ *  kasan_disable_current() and kasan_enable_current(). Return NULL in an interrupt handler, which then uses the count of
+ *  its CPU: a bug in it is reported even if it interrupted a silenced task. Default: NULL (each CPU has one count). */
 unsigned int *kasan_port_task_depth(void);
 
 /** kasan_port_page_tag() - tag-based modes: find the tag of the pointers that kasan_alloc_pages() returned for the
- *  page at @addr, even if the page has been freed since. @tag: filled. In reports. Return: false if this is not known.
- *  Default: false. */
+ *  page at @addr, even if the page has been freed since. @tag: filled. Called in reports. Return: false if this is not
+ *  known. Default: false. */
 bool kasan_port_page_tag(const void *addr, uint8_t *tag);
 
 /** kasan_port_print_page() - print what the system knows about the page under @addr, with kasan_report_line(), which it
- *  may call. In reports, only where there is room for it. Default: nothing. */
+ *  may call. Called in reports, but only if enough of the stack is left for it. Default: nothing. */
 void kasan_port_print_page(const void *addr);
 
 /** kasan_port_print_banner() - print the line "CPU: n PID: n Comm: ..." and further lines of the system's own, with
- *  kasan_report_line(), which it may call. In reports, if the bug was found in this context. Default: "CPU: n PID: n
- *  Comm: name" from kasan_port_task(). */
+ *  kasan_report_line(), which it may call. Called in reports, but not for a report that had to wait. Default: "CPU: n
+ *  PID: n Comm: name" from kasan_port_task(). */
 void kasan_port_print_banner(void);
 
 /** kasan_port_report_begin() - a report starts: the port may stop other writers of the console. Called in the report,
@@ -297,10 +303,10 @@ void kasan_port_print_banner(void);
  *  one. Default: nothing. */
 void kasan_port_report_begin(void);
 
-/** kasan_port_report_end() - a report, whole or a single line (kasan.repeat=), is complete. Runs on the CPU that
- *  printed it, after the last line, with the report lock free and interrupts as they were before the report. It may
- *  call the runtime, may panic (panic_on_warn), and need not return (tests that jump out): in that case it must call
- *  kasan_flush_reports() first. @info: what was reported. Default: nothing. */
+/** kasan_port_report_end() - a report is complete, whether full or the single line of kasan.repeat=brief. Called on the
+ *  CPU that printed it, after the last line, with the report lock free and interrupts as they were before the report. It
+ *  may call the runtime, and may panic (panic_on_warn). It need not return: a test may longjmp() out of it. In that case
+ *  call kasan_flush_reports() first. @info: what was reported. Default: nothing. */
 void kasan_port_report_end(const struct kasan_report_info *info);
 
 /* --- OPTIONAL: memory primitives that are not checked. Default: simple portable C. --- */

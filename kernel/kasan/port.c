@@ -166,9 +166,9 @@ bool kasan_port_variable(uintptr_t addr, char *buf, size_t size)
 	return n != 0;
 }
 
-bool kasan_port_is_interrupted(uintptr_t before)
+bool kasan_port_is_interrupted(uintptr_t previous)
 {
-	return arch_is_interrupted(before);
+	return arch_is_interrupted(previous);
 }
 
 void kasan_port_print_banner(void)

@@ -64,10 +64,13 @@ class Tables(Order):
 def _with_features(function):
     """Add the options for features of the kernel, which the verb passes to builder.choose_features()."""
     for option, text in (
-        ("--preempt-rt", "Build a real-time kernel: spin locks sleep, interrupt handlers run in threads."),
-        ("--lockdep", "Build the kernel with checks of the order of its locks."),
-        ("--tagged-globals", "Also tag the kernel's global variables: --mode sw_tags with Clang."),
-        ("--mte-stack", "Also tag the kernel's stack variables: --mode hw_tags with Clang."),
+        (
+            "--preempt-rt",
+            "Build a real-time kernel: spin locks sleep and interrupt handlers are threads.",
+        ),
+        ("--lockdep", "Build the kernel with lock-order checks."),
+        ("--tagged-globals", "Also tag the kernel's global variables. Needs --mode sw_tags and Clang."),
+        ("--mte-stack", "Also tag the kernel's stack variables. Needs --mode hw_tags and Clang."),
         ("--kstack-erase", "Erase the kernel stack on return to user mode."),
         ("--shadow-call-stack", "Build the kernel with a shadow call stack, and copy stack traces from it."),
     ):
@@ -140,7 +143,7 @@ def command():
     "level",
     type=Choice(("0", "1", "2", "3", "s")),
     default="2",
-    help="Optimisation of your files. Default: 2.",
+    help="Optimisation level for your files. Default: 2.",
 )
 @click.option("--cpu", default="max", metavar="MODEL", help="QEMU's CPU model. Default: max.")
 @click.option(
@@ -149,11 +152,11 @@ def command():
     default="1",
     help=f"CPUs, 1 to {qemu.MAX_CPUS}. Default: 1.",
 )
-@click.option("--mem", type=Memory(), default="512M", help="Memory, as in 256M or 2G. Default: 512M.")
+@click.option("--mem", type=Memory(), default="512M", help="Memory size, such as 256M or 2G. Default: 512M.")
 @click.option(
     "--stack",
     type=StackSize(),
-    help="Stack of the program, as in 256K or 64M. Default: 8M.",
+    help="Stack size of the program, such as 256K or 64M. Default: 8M.",
 )
 @click.option(
     "--append", multiple=True, metavar="TEXT", help='Boot parameters: --append "kasan.fault=panic".'
@@ -162,7 +165,7 @@ def command():
     "--timeout",
     type=Number(float, 0.1, 86400, "SECONDS"),
     default="60",
-    help="Stop a program that takes longer, and show where it was stuck. Default: 60.",
+    help="Stop a program after this time, and show where it was stuck. Default: 60.",
 )
 @click.option("-I", "includes", multiple=True, metavar="DIR", help="Also look for headers in DIR.")
 @click.option("-D", "defines", type=Macro(), multiple=True, help="Define a macro.")
@@ -171,7 +174,7 @@ def command():
     "cflags",
     multiple=True,
     metavar="OPTION",
-    help="Give OPTION to the compiler of your files, as in --cflag -std=c11.",
+    help="Pass OPTION to the compiler for your files, for example --cflag -std=c11.",
 )
 @click.option(
     "--kernel-headers",
@@ -189,7 +192,7 @@ def command():
 @click.option(
     "--stdin",
     metavar="FILE",
-    help="Standard input of the program. Default: that of this command, if it is a file or a pipe.",
+    help="Standard input of the program. Default: this command's own, if it is a file or a pipe.",
 )
 @click.option(
     "--env", type=Variable(), multiple=True, help="A variable of the program's environment, for getenv()."
@@ -239,10 +242,14 @@ def command():
 @click.option(
     "--project",
     metavar="FILE",
-    help="Also the files of this compile_commands.json, each with its own options.",
+    help="Also build the files of this compile_commands.json, each with its own options.",
 )
 @click.option(
-    "--target", "targets", multiple=True, metavar="NAME", help="Only the files of this target of --project."
+    "--target",
+    "targets",
+    multiple=True,
+    metavar="NAME",
+    help="Build only this target of --project.",
 )
 @click.option(
     "--warnings",
@@ -251,7 +258,7 @@ def command():
 )
 @click.option("--json", "report_file", metavar="FILE", help="With --each: also write the verdicts to FILE.")
 @click.option(
-    "--log", metavar="FILE", help="Also write the console to FILE, whole and as the kernel printed it."
+    "--log", metavar="FILE", help="Also write the complete console to FILE, as the kernel printed it."
 )
 @click.option("--no-symbolize", is_flag=True, help="Print reports as they come, without source lines.")
 @click.option(

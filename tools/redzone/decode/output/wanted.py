@@ -13,9 +13,12 @@ from redzone.core.options import check_output
 from redzone.decode.output import as_github, as_junit, as_sarif, as_text
 
 _FILES = (
-    ("--html", "One page with every bug: stacks, source, a diagram of the memory. It needs no network."),
-    ("--sarif", "The bugs in SARIF 2.1.0, for code scanning and editors."),
-    ("--junit", "The bugs as failed tests, in the XML that CI systems read."),
+    (
+        "--html",
+        "Write one page with every bug: stacks, source, a diagram of the memory. It works offline.",
+    ),
+    ("--sarif", "Write the bugs in SARIF 2.1.0, for code scanning and editors."),
+    ("--junit", "Write the bugs as failed tests, in the XML that CI systems read."),
 )
 _CHUNK = 1 << 20
 
