@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`./redzone port linux`: Linux 6.12 with Redzone in place of its mm/kasan."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -23,6 +24,11 @@ def _check(options):
         raise Failure(f"{chosen[0]} and {chosen[1]} exclude each other; give one of them")
     if options["source"] and (options["apply"] or options["revert"]):
         raise Failure(f"--source and {chosen[0]} exclude each other; leave out --source")
+    modes = build.ARCHES[options["arch"]].modes
+    if options["mode"] not in modes:
+        raise Failure(f"with --arch {options['arch']} --mode is {' or '.join(modes)}")
+    if options["mode"] not in build.OF_COMPILER[options["cc"]]:
+        raise Failure("--cc gcc is for Generic mode; leave it out, or give --mode generic-inline")
     check_output("--log", options["log"])
 
 
@@ -35,20 +41,20 @@ def _run(image, log, timeout, quiet):
     totals = session.totals()
     who = "Linux's own KASAN" if image.own else "Redzone"
     text = ", ".join(f"{count} {word}" for word, count in totals.items())
-    say(f"{who}, {image.arch}, {image.mode}: {text} (log: {base.relative(log)})")
+    say(f"{who}, {image.make.output.name}: {text} (log: {base.relative(log)})")
     if session.ended:
         say(f"Linux stopped: {session.ended}")
     wrong = session.ended or totals["fail"] or not totals["pass"]
     return base.CRASHED if wrong else base.OK
 
 
-def _bench(tree, mode, jobs):
+def _bench(make):
     """Count instructions in three kernels, ours also without stack traces. Return the exit status."""
     kernels = {
-        "no KASAN": bench.measure(tree, build.PLAIN, jobs=jobs),
-        "Linux's own": bench.measure(tree, mode, own=True, jobs=jobs),
-        "Redzone": bench.measure(tree, mode, jobs=jobs),
-        "Redzone, no traces": bench.measure(tree, mode, append=("kasan.stacktrace=off",), jobs=jobs),
+        "no KASAN": bench.measure(replace(make, mode=build.PLAIN)),
+        "Linux's own": bench.measure(make, own=True),
+        "Redzone": bench.measure(make),
+        "Redzone, no traces": bench.measure(make, append=("kasan.stacktrace=off",)),
     }
     _print("\n".join(bench.table(kernels)))
     return base.OK
@@ -61,17 +67,21 @@ def run(**options):
         if options[name]:
             _print("\n".join(work(options[name])))
             return base.OK
-    mode, own = options["mode"], options["linux_own"]
-    needed = [*build.TOOLS, *(("qemu-arm64",) if options["run"] or options["bench"] else ())]
+    mode, own, arch, compiler = (options[name] for name in ("mode", "linux_own", "arch", "cc"))
+    needed = build.tools(arch, compiler)
+    if options["run"] or options["bench"]:
+        needed += (build.ARCHES[arch].machine,)
     tree = ports.get_source(lambda: source.tree(options["source"]), ("xz",), "Linux", options["yes"])
     doctor.require(needed, "build Linux", options["yes"])
+
+    make = build.Make(tree, mode, arch, compiler, options["jobs"])
     if options["bench"]:
-        return _bench(tree, mode, options["jobs"])
-    image = build.build(tree, mode, own=own, jobs=options["jobs"])
+        return _bench(make)
+    image = build.build(make, own)
     if not options["run"]:
         _print(f"kernel   {base.relative(image.image)}\nsymbols  {base.relative(image.elf)}")
         return base.OK
-    log = options["log"] or source.HOME / "logs" / f"{image.arch}-{mode}{'-own' if own else ''}.log"
+    log = options["log"] or source.HOME / "logs" / f"{image.name}.log"
     return _run(image, Path(log), options["timeout"], options["quiet"])
 
 
@@ -88,6 +98,8 @@ def run(**options):
     default=build.MODES[0],
     help=f"Default: {build.MODES[0]}.",
 )
+@click.option("--arch", type=Choice(tuple(build.ARCHES)), default="arm64", help="Default: arm64.")
+@click.option("--cc", type=Choice(tuple(build.OF_COMPILER)), default="clang", help="Default: clang (19).")
 @click.option("--own", "linux_own", is_flag=True, help="With Linux's own KASAN, for comparison.")
 @click.option("--source", metavar="DIR", help="A source tree of Linux 6.12; it is copied, not changed.")
 @click.option("--quiet", is_flag=True, help="Without the console.")
@@ -112,6 +124,7 @@ def command(context, **options):
     Examples:
       ./redzone port linux --run
       ./redzone port linux --run --mode hw_tags
+      ./redzone port linux --run --arch x86_64
       ./redzone port linux --apply ~/linux
     """
     context.exit(run(**options))

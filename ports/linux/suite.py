@@ -5,7 +5,7 @@ It fetches Debian's source the first time, and builds two kernels for each mode:
 With --quick it does so for Generic mode with inline checks only.
 """
 
-from redzone.testing.runner import FAIL, PASS, Result
+from redzone.testing.runner import FAIL, PASS, SKIP, Result
 
 from .host import apply, boot, build, source
 
@@ -13,17 +13,19 @@ SLOW = True
 QUICK = "part"
 TOOLS = (*build.TOOLS, "qemu-arm64", "xz")
 
-# (name of the boot, mode, CPUs, boot parameters)
-BOOTS = (
-    ("generic-inline", "generic-inline", 1, ()),
-    ("generic-inline-smp", "generic-inline", 4, ()),
-    ("generic-outline", "generic-outline", 1, ()),
-    ("sw_tags", "sw_tags", 1, ()),
-    ("hw_tags", "hw_tags", 1, ()),
-    ("hw_tags-async", "hw_tags", 1, ("kasan.mode=async",)),
-    ("hw_tags-asymm", "hw_tags", 1, ("kasan.mode=asymm",)),
-)
-IN_QUICK = ("generic-inline",)
+# {(architecture, mode, compiler): [(CPUs, boot parameters)]}: the kernels and the boots of each.
+BOOTS = {
+    ("arm64", "generic-inline", "clang"): [(1, ()), (4, ())],
+    ("arm64", "generic-outline", "clang"): [(1, ())],
+    ("arm64", "sw_tags", "clang"): [(1, ())],
+    ("arm64", "hw_tags", "clang"): [(1, ()), (1, ("kasan.mode=async",)), (1, ("kasan.mode=asymm",))],
+    ("arm64", "generic-inline", "gcc"): [(1, ())],
+    ("arm64", "generic-outline", "gcc"): [(1, ())],
+    ("x86_64", "generic-inline", "clang"): [(1, ()), (4, ())],
+    ("x86_64", "generic-outline", "clang"): [(1, ())],
+    ("x86_64", "generic-inline", "gcc"): [(4, ())],
+}
+IN_QUICK = (("arm64", "generic-inline", "clang"),)
 RANK = {"fail": 0, "skip": 1, "pass": 2}
 
 
@@ -41,9 +43,15 @@ def worse(own, ours):
     return lines
 
 
-def _boot(name, image, smp, parameters):
-    log = source.HOME / "logs" / f"suite-{name}{'-own' if image.own else ''}.log"
-    return boot.kunit(image, log, append=parameters, smp=smp)
+def _boots(image, rows):
+    """Boot @image as each of @rows says. Return {name: Session}."""
+    sessions = {}
+    for smp, parameters in rows:
+        words = (f"{smp}cpu", *(one.rpartition("=")[2] for one in parameters))
+        name = "-".join((image.make.output.name, *words))
+        log = source.HOME / "logs" / f"suite-{name}{'-own' if image.own else ''}.log"
+        sessions[name] = boot.kunit(image, log, append=parameters, smp=smp)
+    return sessions
 
 
 def _compare(name, own, ours):
@@ -72,10 +80,13 @@ def _user_tree(tree):
 def run(context):
     tree = source.tree()
     yield _user_tree(tree)
-    for mode in context.part(build.MODES, IN_QUICK):
-        chosen = [row for row in BOOTS if row[1] == mode]
-        own = build.build(tree, mode, own=True, jobs=context.jobs)
-        theirs = {name: _boot(name, own, smp, parameters) for name, _, smp, parameters in chosen}
-        ours = build.build(tree, mode, jobs=context.jobs)
-        for name, _, smp, parameters in chosen:
-            yield _compare(name, theirs[name], _boot(name, ours, smp, parameters))
+    for arch, mode, compiler in context.part(tuple(BOOTS), IN_QUICK):
+        make = build.Make(tree, mode, arch, compiler, context.jobs)
+        reason = context.missing(*build.tools(arch, compiler), build.ARCHES[arch].machine)
+        if reason:
+            yield Result(make.output.name, SKIP, reason)
+            continue
+        rows = BOOTS[arch, mode, compiler]
+        theirs = _boots(build.build(make, own=True), rows)
+        for name, session in _boots(build.build(make), rows).items():
+            yield _compare(name, theirs[name], session)

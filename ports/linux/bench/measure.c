@@ -2,7 +2,7 @@
 /*
  * measure.c - a module that counts the instructions of allocations, frees, copies: `./redzone bench linux` loads it.
  *
- * Under QEMU's -icount the architected counter advances by one for each instruction. Interrupts are off while it counts.
+ * Under QEMU's -icount the counter of the CPU advances by one for each instruction. Interrupts are off while it counts.
  * It prints `redzone-bench: NAME COUNT`, the mean of ROUNDS.
  */
 #include <linux/gfp.h>
@@ -24,7 +24,11 @@ static char *from, *to;
 
 static u64 now(void)
 {
+#ifdef CONFIG_X86_64
+	return rdtsc_ordered();
+#else
 	return __arch_counter_get_cntvct();
+#endif
 }
 
 static noinline void kmalloc_64(void)

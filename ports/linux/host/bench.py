@@ -30,20 +30,21 @@ def archive(files):
     return out
 
 
-def _module(tree, output, arch, jobs):
-    """Build measure.ko for the kernel in @output. Return its path."""
-    folder = output / "bench"
+def _module(make):
+    """Build measure.ko for the kernel of @make. Return its path."""
+    folder = make.output / "bench"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(FOLDER, folder, copy_function=shutil.copyfile)
-    build.make(tree, output, arch, jobs, "modules_prepare")
-    build.make(tree, output, arch, jobs, f"M={folder}", "KBUILD_MODPOST_WARN=1", "modules")
+    make("modules_prepare")
+    make(f"M={folder}", "KBUILD_MODPOST_WARN=1", "modules")
     return folder / "measure.ko"
 
 
-def _init(folder):
+def _init(arch, folder):
     path = folder / "init"
-    command = ["clang-19", "--target=aarch64-linux-gnu", "-O2", "-ffreestanding", "-nostdlib", "-static"]
-    status, text = call([*command, "-fuse-ld=lld", "-o", str(path), str(FOLDER / "init.c")])
+    command = ["clang-19", f"--target={build.ARCHES[arch].target}", "-O2", "-ffreestanding", "-nostdlib"]
+    source = str(FOLDER / "init.c")
+    status, text = call([*command, "-static", "-fuse-ld=lld", "-o", str(path), source])
     if status:
         raise Failure(f"{base.relative(FOLDER / 'init.c')} cannot be compiled:\n{text}")
     return path
@@ -54,17 +55,16 @@ def rows(lines):
     return {match[1]: int(match[2]) for match in map(_ROW.search, lines) if match}
 
 
-def measure(tree, mode, own=False, append=(), jobs=2, log=None):
-    """Build the kernel of @mode, boot it and count. Return {row: instructions}, without those of the loop."""
-    image = build.build(tree, mode, own=own, jobs=jobs)
+def measure(make, own=False, append=(), log=None):
+    """Build the kernel of @make, boot it and count. Return {row: instructions}, without those of the loop."""
+    image = build.build(make, own)
     folder = image.image.parent
-    module = _module(tree, HOME / f"{image.arch}-{mode}", image.arch, jobs)
-    files = {"init": _init(folder).read_bytes(), "measure.ko": module.read_bytes()}
+    module = _module(make)
+    files = {"init": _init(make.arch, folder).read_bytes(), "measure.ko": module.read_bytes()}
     disk = folder / "bench.cpio"
     disk.write_bytes(archive(files))
-    log = log or HOME / "logs" / f"bench-{folder.name}.log"
-    parameters = ["console=ttyAMA0", "arm64.nomops", "panic=-1", "kunit.enable=0", *append]
-    session = boot.run(image, log, parameters, initrd=disk, memory=MEMORY, icount=True)
+    log = log or HOME / "logs" / f"bench-{image.name}.log"
+    session = boot.run(image, log, ["kunit.enable=0", *append], initrd=disk, memory=MEMORY, icount=True)
     found = rows(session.lines)
     if session.ended or "nothing" not in found:
         raise Failure(

@@ -11,6 +11,8 @@ from redzone.core.base import Failure
 from redzone.kit import ports
 from redzone.machine import ktap
 
+from . import build
+
 # Seconds that a boot with the suite may take.
 TIMEOUT = 600
 # What a kernel that has crashed prints.
@@ -31,16 +33,23 @@ class Session:
         return {word: sum(case.status == word for case in self.cases) for word in ("pass", "fail", "skip")}
 
 
+def _machine(image):
+    """Return the program and its machine."""
+    if image.make.arch == "x86_64":
+        return ["qemu-system-x86_64", "-machine", "q35"]
+    return [*mteqemu.command(), "-machine", "virt,mte=on" if image.make.mode == "hw_tags" else "virt"]
+
+
 def command(image, parameters, smp=1, memory="1G", icount=False, initrd=None):
-    """Return QEMU's command line."""
-    machine = "virt,mte=on" if image.mode == "hw_tags" else "virt"
+    """Return QEMU's command line. @parameters: of the boot, besides those of each boot."""
     return [
-        *mteqemu.command(),
-        *("-machine", machine, "-cpu", "max", "-smp", str(smp), "-m", memory),
+        *_machine(image),
+        *("-cpu", "max", "-smp", str(smp), "-m", memory),
         *("-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot", "-nic", "none"),
         *(("-icount", "shift=0,sleep=off") if icount else ()),
         *(("-initrd", str(initrd)) if initrd else ()),
-        *("-kernel", str(image.image), "-append", " ".join(parameters)),
+        *("-kernel", str(image.image), "-append"),
+        " ".join([*build.ARCHES[image.make.arch].parameters, "panic=-1", *parameters]),
     ]
 
 
@@ -63,10 +72,8 @@ def run(image, log, parameters, timeout=TIMEOUT, echo=None, **machine):
 
 def kunit(image, log, append=(), suites="kasan*", **options):
     """Boot @image, which runs its KUnit @suites and then stops the machine. Return the Session."""
-    parameters = [
-        *("console=ttyAMA0", "arm64.nomops", "panic=-1", "kunit_shutdown=poweroff"),
-        *(f"kunit.filter_glob={suites}", *append),
-    ]
+    # Without ACPI a machine cannot switch itself off, and QEMU does not start it again.
+    parameters = ["kunit_shutdown=reboot", f"kunit.filter_glob={suites}", *append]
     session = run(image, log, parameters, **options)
     parsed = ktap.parse(session.lines)
     session.cases = parsed.cases

@@ -17,37 +17,56 @@ CONFIG = Path(__file__).parents[1] / "config"
 MODES = ("generic-inline", "generic-outline", "sw_tags", "hw_tags")
 # Without KASAN.
 PLAIN = "none"
-# Keys of redzone.core.outside.
+# Keys of redzone.core.outside, and those of each compiler.
 TOOLS = ("make", "clang-19", "lld", "objcopy", "ar", "nm", "libc", "flex", "bison", "bc")
 
 
 @dataclass(frozen=True)
 class Arch:
-    """name: the architecture in Linux's words. image: what is booted, in its build folder."""
+    """image: what is booted, in the build folder. target: the compilers' name. modes: of KASAN. tools,
+    machine, gcc: keys of redzone.core.outside, for each build, a boot, a build with GCC. parameters: of each
+    boot."""
 
-    name: str
     image: str
+    target: str
+    modes: tuple
+    tools: tuple
+    machine: str
+    gcc: str
+    parameters: tuple
 
 
+# By Linux's names.
 ARCHES = {
-    "arm64": Arch("arm64", "arch/arm64/boot/Image"),
+    "arm64": Arch(
+        "arch/arm64/boot/Image",
+        "aarch64-linux-gnu",
+        MODES,
+        (),
+        "qemu-arm64",
+        "gcc-arm64",
+        # One instruction that copies a kilobyte would count as one.
+        ("console=ttyAMA0", "arm64.nomops"),
+    ),
+    "x86_64": Arch(
+        "arch/x86/boot/bzImage",
+        "x86_64-linux-gnu",
+        ("generic-inline", "generic-outline"),
+        ("libelf",),
+        "qemu-x86_64",
+        "gcc",
+        ("console=ttyS0",),
+    ),
 }
-
-
-@dataclass
-class Image:
-    """A kernel. image: for the boot. elf: with symbols. own: it has Linux's own KASAN."""
-
-    image: Path
-    elf: Path
-    arch: str
-    mode: str
-    own: bool
+# The modes that each compiler is used for.
+OF_COMPILER = {"clang": MODES, "gcc": MODES[:2]}
 
 
 def fragments(arch, mode):
     """Return the files whose options come on top of tinyconfig."""
-    return [CONFIG / f"{name}.config" for name in (arch, *(("kasan", mode) if mode != PLAIN else ()))]
+    return [
+        CONFIG / f"{name}.config" for name in ("common", arch, *(("kasan", mode) if mode != PLAIN else ()))
+    ]
 
 
 def wanted(files):
@@ -69,31 +88,73 @@ def lacking(options, text):
     return sorted(name for name, value in options.items() if has.get(name, "n") != value)
 
 
-def make(tree, output, arch, jobs, *targets):
-    """Run Linux's make for @targets in the build folder @output. Raise Failure, which names the log, if it
-    fails."""
-    log = output / "make.log"
-    command = ["make", "-C", str(tree), f"O={output}", f"ARCH={ARCHES[arch].name}", "LLVM=-19", f"-j{jobs}"]
-    environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "CFLAGS")}
-    status, text = call(
-        [*command, *targets], timeout=None, env={**environment, "KBUILD_BUILD_TIMESTAMP": "2026-01-01"}
-    )
-    log.write_text(text, encoding="utf-8")
-    if status:
-        lines = [line for line in text.splitlines() if "error" in line.lower() or "undefined" in line]
-        first = f": {lines[0].strip()}" if lines else ""
-        raise Failure(f"make {' '.join(targets)} failed{first} (log: {base.relative(log)})")
+def tools(arch, compiler):
+    """Return the keys of redzone.core.outside that a build needs."""
+    return (*TOOLS, *ARCHES[arch].tools, *((ARCHES[arch].gcc,) if compiler == "gcc" else ()))
 
 
-def _configure(tree, output, arch, mode, jobs):
+@dataclass(frozen=True)
+class Make:
+    """Runs Linux's make in a folder of its own for each kernel. mode: of KASAN, or PLAIN. jobs: at once."""
+
+    tree: Path
+    mode: str
+    arch: str = "arm64"
+    compiler: str = "clang"
+    jobs: int = 2
+
+    @property
+    def output(self):
+        return HOME / "-".join((self.arch, self.mode, *(("gcc",) if self.compiler == "gcc" else ())))
+
+    def __call__(self, *targets):
+        """Make @targets. Raise Failure, which names the log, if that fails."""
+        log = self.output / "make.log"
+        chain = "LLVM=-19" if self.compiler == "clang" else f"CROSS_COMPILE={ARCHES[self.arch].target}-"
+        command = [
+            "make",
+            "-C",
+            str(self.tree),
+            f"O={self.output}",
+            f"ARCH={self.arch}",
+            chain,
+            f"-j{self.jobs}",
+        ]
+        environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "CFLAGS")}
+        status, text = call(
+            [*command, *targets], timeout=None, env={**environment, "KBUILD_BUILD_TIMESTAMP": "2026-01-01"}
+        )
+        log.write_text(text, encoding="utf-8")
+        if status:
+            lines = [line for line in text.splitlines() if "error" in line.lower() or "undefined" in line]
+            first = f": {lines[0].strip()}" if lines else ""
+            raise Failure(f"make {' '.join(targets)} failed{first} (log: {base.relative(log)})")
+
+
+@dataclass
+class Image:
+    """A kernel that @make has made. image: for the boot. elf: with symbols. own: it has Linux's own KASAN."""
+
+    image: Path
+    elf: Path
+    make: Make
+    own: bool
+
+    @property
+    def name(self):
+        """What tells it from other kernels, in names of files."""
+        return self.elf.parent.name
+
+
+def _configure(make):
     """Write the configuration, unless the fragments are those that it was made from."""
-    files = fragments(arch, mode)
+    output, files = make.output, fragments(make.arch, make.mode)
     stamp = output / "fragments"
     text = "\n".join(path.read_text(encoding="utf-8") for path in files)
     if (output / ".config").is_file() and stamp.is_file() and stamp.read_text(encoding="utf-8") == text:
         return
     output.mkdir(parents=True, exist_ok=True)
-    make(tree, output, arch, jobs, "tinyconfig")
+    make("tinyconfig")
     options = wanted(files)
     config = output / ".config"
     kept = [
@@ -103,32 +164,29 @@ def _configure(tree, output, arch, mode, jobs):
     ]
     own = [f"# {name} is not set" if value == "n" else f"{name}={value}" for name, value in options.items()]
     config.write_text("\n".join([*kept, *own]) + "\n", encoding="utf-8")
-    make(tree, output, arch, jobs, "olddefconfig")
+    make("olddefconfig")
     missing = lacking(options, config.read_text(encoding="utf-8"))
     if missing:
-        raise Failure(f"Linux does not accept {missing[0]} of {base.relative(files[0].parent)}, {mode}")
+        raise Failure(
+            f"Linux does not accept {missing[0]} of {base.relative(files[0].parent)}, {output.name}"
+        )
     stamp.write_text(text, encoding="utf-8")
 
 
-def build(tree, mode, arch="arm64", own=False, jobs=2):
-    """Build the kernel of @mode from the tree of Linux in @tree. @own: with Linux's own KASAN. Return the
-    Image.
+def build(make, own=False):
+    """Build the kernel with the Make @make. @own: with Linux's own KASAN. Return the Image.
 
     The two share what is not KASAN: it is compiled once."""
-    output = HOME / f"{arch}-{mode}"
+    output = make.output
     with base.locked(HOME):
-        (apply.revert if own else apply.apply)(tree)
-        _configure(tree, output, arch, mode, jobs)
-        what = "without KASAN" if mode == PLAIN else "with its own KASAN" if own else "with Redzone"
-        base.say(f"building Linux {apply.Tree(tree).version()} for {arch}, {mode}, {what}")
-        make(tree, output, arch, jobs, Path(ARCHES[arch].image).name)
-        kept = HOME / "images" / f"{arch}-{mode}{'-own' if own else ''}"
+        (apply.revert if own else apply.apply)(make.tree)
+        _configure(make)
+        what = "without KASAN" if make.mode == PLAIN else "with its own KASAN" if own else "with Redzone"
+        base.say(f"building Linux {apply.Tree(make.tree).version()} for {output.name}, {what}")
+        image = output / ARCHES[make.arch].image
+        make(image.name)
+        kept = HOME / "images" / f"{output.name}{'-own' if own else ''}"
         kept.mkdir(parents=True, exist_ok=True)
-        for path in (
-            output / ARCHES[arch].image,
-            output / "vmlinux",
-            output / "System.map",
-            output / ".config",
-        ):
+        for path in (image, output / "vmlinux", output / "System.map", output / ".config"):
             shutil.copyfile(path, kept / path.name)
-    return Image(kept / Path(ARCHES[arch].image).name, kept / "vmlinux", arch, mode, own)
+    return Image(kept / image.name, kept / "vmlinux", make, own)

@@ -7,11 +7,12 @@ Tests that need the source are in the suite `linux`.
 import os
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from redzone.core import base
 from redzone.core.base import ROOT, Failure
-from redzone.kit.ports.linux import suite
+from redzone.kit.ports.linux import port, suite
 from redzone.kit.ports.linux.host import apply, bench, boot, build, names
 from redzone.machine import ktap
 
@@ -206,9 +207,11 @@ def test_the_port_calls_the_runtime_by_the_prefix_only(tree):
 # --- Configuration and boot -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("mode", build.MODES)
-def test_configuration_of_each_mode_names_it(mode):
-    options = build.wanted(build.fragments("arm64", mode))
+@pytest.mark.parametrize(
+    ("arch", "mode"), [(name, mode) for name, arch in build.ARCHES.items() for mode in arch.modes]
+)
+def test_configuration_of_each_mode_names_it(arch, mode):
+    options = build.wanted(build.fragments(arch, mode))
     names_of_modes = {"CONFIG_KASAN_GENERIC", "CONFIG_KASAN_SW_TAGS", "CONFIG_KASAN_HW_TAGS"}
     assert len(names_of_modes & set(options)) == 1
     assert options["CONFIG_KASAN_KUNIT_TEST"] == "y"
@@ -218,6 +221,32 @@ def test_options_that_linux_drops_are_found():
     options = {"CONFIG_A": "y", "CONFIG_B": "y", "CONFIG_C": "n", "CONFIG_D": "n", "CONFIG_E": "4"}
     text = "CONFIG_A=y\n# CONFIG_C is not set\nCONFIG_D=y\nCONFIG_E=4\n"
     assert build.lacking(options, text) == ["CONFIG_B", "CONFIG_D"]
+
+
+def test_kernels_and_compilers_have_folders_of_their_own():
+    makes = [
+        build.Make(Path("tree"), mode, arch, compiler)
+        for compiler, modes in build.OF_COMPILER.items()
+        for arch in build.ARCHES
+        for mode in (*modes, build.PLAIN)
+    ]
+    assert len({make.output for make in makes}) == len(makes)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["--arch", "x86_64", "--mode", "hw_tags"],
+            "with --arch x86_64 --mode is generic-inline or generic-outline",
+        ),
+        (["--cc", "gcc", "--mode", "sw_tags"], "--cc gcc is for Generic mode"),
+        (["--run", "--bench"], "--run and --bench exclude each other"),
+    ],
+)
+def test_options_that_do_not_go_together(arguments, message):
+    with pytest.raises(Failure, match=message):
+        port.run(**port.command.make_context("linux", arguments).params)
 
 
 def test_a_console_is_read_to_its_verdict(tmp_path):
