@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
 """`./redzone port linux`: Linux 6.12 with Redzone in place of its mm/kasan."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import click
 from redzone.core import base, doctor
 from redzone.core.base import Failure, say
-from redzone.core.options import YES, Choice, Number, check_output
+from redzone.core.options import YES, Number, check_output
 from redzone.kit import ports
 
-from .host import apply, bench, boot, build, source
+from .host import apply, boot, build, source
 
 
 def _print(text):
@@ -19,16 +18,12 @@ def _print(text):
 
 def _check(options):
     """Raise Failure if options conflict."""
-    chosen = [f"--{name}" for name in ("apply", "revert", "run", "bench") if options[name]]
+    chosen = [f"--{name}" for name in ("apply", "revert", "run") if options[name]]
     if len(chosen) > 1:
         raise Failure(f"{chosen[0]} and {chosen[1]} exclude each other; give one of them")
     if options["source"] and (options["apply"] or options["revert"]):
         raise Failure(f"--source and {chosen[0]} exclude each other; leave out --source")
-    modes = build.ARCHES[options["arch"]].modes
-    if options["mode"] not in modes:
-        raise Failure(f"with --arch {options['arch']} --mode is {' or '.join(modes)}")
-    if options["mode"] not in build.OF_COMPILER[options["cc"]]:
-        raise Failure("--cc gcc is for Generic mode; leave it out, or give --mode generic-inline")
+    build.check(options["arch"], options["mode"], options["cc"])
     check_output("--log", options["log"])
 
 
@@ -48,18 +43,6 @@ def _run(image, log, timeout, quiet):
     return base.CRASHED if wrong else base.OK
 
 
-def _bench(make):
-    """Count instructions in three kernels, ours also without stack traces. Return the exit status."""
-    kernels = {
-        "no KASAN": bench.measure(replace(make, mode=build.PLAIN)),
-        "Linux's own": bench.measure(make, own=True),
-        "Redzone": bench.measure(make),
-        "Redzone, no traces": bench.measure(make, append=("kasan.stacktrace=off",)),
-    }
-    _print("\n".join(bench.table(kernels)))
-    return base.OK
-
-
 def run(**options):
     """Do what the options of `./redzone port linux` say. Returns the exit status."""
     _check(options)
@@ -69,14 +52,12 @@ def run(**options):
             return base.OK
     mode, own, arch, compiler = (options[name] for name in ("mode", "linux_own", "arch", "cc"))
     needed = build.tools(arch, compiler)
-    if options["run"] or options["bench"]:
+    if options["run"]:
         needed += (build.ARCHES[arch].machine,)
     tree = ports.get_source(lambda: source.tree(options["source"]), ("xz",), "Linux", options["yes"])
     doctor.require(needed, "build Linux", options["yes"])
 
     make = build.Make(tree, mode, arch, compiler, options["jobs"])
-    if options["bench"]:
-        return _bench(make)
     image = build.build(make, own)
     if not options["run"]:
         _print(f"kernel   {base.relative(image.image)}\nsymbols  {base.relative(image.elf)}")
@@ -87,21 +68,10 @@ def run(**options):
 
 @click.command()
 @click.option("--run", is_flag=True, help="Boot it and run Linux's KASAN suite. Status 0: no case fails.")
-@click.option(
-    "--bench", is_flag=True, help="Count instructions: without KASAN, with Linux's own, with Redzone."
-)
 @click.option("--apply", metavar="DIR", help="Put Redzone into the source tree DIR, and build nothing.")
 @click.option("--revert", metavar="DIR", help="Take Redzone out of the source tree DIR again.")
-@click.option(
-    "--mode",
-    type=Choice(build.MODES),
-    default=build.MODES[0],
-    help=f"Default: {build.MODES[0]}.",
-)
-@click.option("--arch", type=Choice(tuple(build.ARCHES)), default="arm64", help="Default: arm64.")
-@click.option("--cc", type=Choice(tuple(build.OF_COMPILER)), default="clang", help="Default: clang (19).")
+@build.options
 @click.option("--own", "linux_own", is_flag=True, help="With Linux's own KASAN, for comparison.")
-@click.option("--source", metavar="DIR", help="A source tree of Linux 6.12; it is copied, not changed.")
 @click.option("--quiet", is_flag=True, help="Without the console.")
 @click.option(
     "--timeout",
@@ -110,9 +80,6 @@ def run(**options):
     help=f"Stop when the boot takes longer. Default: {boot.TIMEOUT}.",
 )
 @click.option("--log", metavar="FILE", help="Write the console to FILE, as it came.")
-@click.option(
-    "--jobs", type=Number(int, 1, 64, "N"), default="2", help="Compile N files at once. Default: 2."
-)
 @YES
 @click.pass_context
 def command(context, **options):

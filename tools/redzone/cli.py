@@ -28,7 +28,7 @@ from redzone.decode import command as decode
 from redzone.decode.output import wanted
 from redzone.elf import ksyms
 from redzone.fuzz import command as fuzz
-from redzone.kit import amalgamate, audit, flags, port_command, size
+from redzone.kit import amalgamate, audit, flags, port_command, ports, size
 from redzone.machine import qemu
 from redzone.run import merge, project
 
@@ -53,11 +53,22 @@ class Order(click.Group):
 
 
 class Tables(Order):
-    """The tables of a verb that does something without one."""
+    """The tables of a verb that does something without one. A port with a table.py adds one of its name."""
+
+    def list_commands(self, context):
+        return [*self.commands, *ports.names("table")]
+
+    def get_command(self, context, name):
+        return (
+            ports.load(name, "table").command
+            if name in ports.names("table")
+            else super().get_command(context, name)
+        )
 
     def resolve_command(self, context, args):
-        if args[0] not in self.commands:
-            raise Failure(f"there is no table '{args[0]}'; there are: {', '.join(self.commands)}")
+        names = self.list_commands(context)
+        if args[0] not in names:
+            raise Failure(f"there is no table '{args[0]}'; there are: {', '.join(names)}")
         return super().resolve_command(context, args)
 
 
@@ -483,6 +494,7 @@ def bench_verb(context, **options):
       ./redzone bench lockdep
       ./redzone bench rt
       ./redzone bench programs
+      ./redzone bench linux
     """
     if context.invoked_subcommand is not None:
         given = [name for name in options if context.get_parameter_source(name).name == "COMMANDLINE"]

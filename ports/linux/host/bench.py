@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Counts what allocations cost in Linux: without KASAN, with Linux's own, with Redzone. measure.c counts."""
+"""Counts what Linux executes with one kernel: module/init.c and module/measure.c count, under -icount."""
 
 import re
 import shutil
 from pathlib import Path
 
+from elftools.elf.elffile import ELFFile
 from redzone.core import base
 from redzone.core.base import Failure
 from redzone.core.process import call
@@ -12,10 +13,14 @@ from redzone.core.process import call
 from . import boot, build
 from .source import HOME
 
-FOLDER = Path(__file__).parents[1] / "bench"
+FOLDER = Path(__file__).parents[1] / "module"
 _ROW = re.compile(r"redzone-bench: (\S+) (\d+)")
+# Of Linux's lib/test_vmalloc.c. A microsecond of the machine has so many instructions.
+_VMALLOC = re.compile(r"Summary: (\w+)_alloc_test passed: 1 failed: 0.* avg: (\d+) usec")
+PER_USEC = 1000
+TIMEOUT = 3600
 # A quarantine of 8 MiB: the rounds before the count fill it.
-MEMORY = "256M"
+MEMORY_MIB = 256
 
 
 def archive(files):
@@ -30,55 +35,58 @@ def archive(files):
     return out
 
 
-def _module(make):
-    """Build measure.ko for the kernel of @make. Return its path."""
+def _modules(make):
+    """Build measure.ko, and Linux's test_vmalloc.ko, for the kernel of @make. Return {name: bytes}."""
     folder = make.output / "bench"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(FOLDER, folder, copy_function=shutil.copyfile)
     make("modules_prepare")
     make(f"M={folder}", "KBUILD_MODPOST_WARN=1", "modules")
-    return folder / "measure.ko"
+    make("KBUILD_MODPOST_WARN=1", "lib/test_vmalloc.ko")
+    paths = (folder / "measure.ko", make.output / "lib/test_vmalloc.ko")
+    return {path.name: path.read_bytes() for path in paths}
 
 
-def _init(arch, folder):
-    path = folder / "init"
+def _program(arch, folder, name):
+    """Compile a program of the initial RAM disk. Return its bytes."""
+    path, source = folder / name, FOLDER / f"{name}.c"
     command = ["clang-19", f"--target={build.ARCHES[arch].target}", "-O2", "-ffreestanding", "-nostdlib"]
-    source = str(FOLDER / "init.c")
-    status, text = call([*command, "-static", "-fuse-ld=lld", "-o", str(path), source])
+    status, text = call([*command, "-static", "-fuse-ld=lld", "-o", str(path), str(source)])
     if status:
-        raise Failure(f"{base.relative(FOLDER / 'init.c')} cannot be compiled:\n{text}")
-    return path
+        raise Failure(f"{base.relative(source)} cannot be compiled:\n{text}")
+    return path.read_bytes()
 
 
 def rows(lines):
-    """Return {row: instructions} of a console's @lines."""
-    return {match[1]: int(match[2]) for match in map(_ROW.search, lines) if match}
+    """Return {row: count} of a console's @lines."""
+    found = {match[1]: int(match[2]) for match in map(_ROW.search, lines) if match}
+    tests = {match[1]: int(match[2]) * PER_USEC for match in map(_VMALLOC.search, lines) if match}
+    return found | tests
 
 
 def measure(make, own=False, append=(), log=None):
-    """Build the kernel of @make, boot it and count. Return {row: instructions}, without those of the loop."""
+    """Build the kernel of @make, boot it and count. Return {row: count}: instructions, and KiB of memory."""
     image = build.build(make, own)
     folder = image.image.parent
-    module = _module(make)
-    files = {"init": _init(make.arch, folder).read_bytes(), "measure.ko": module.read_bytes()}
     disk = folder / "bench.cpio"
-    disk.write_bytes(archive(files))
+    programs = {name: _program(make.arch, folder, name) for name in ("init", "exit")}
+    disk.write_bytes(archive(programs | _modules(make)))
     log = log or HOME / "logs" / f"bench-{image.name}.log"
-    session = boot.run(image, log, ["kunit.enable=0", *append], initrd=disk, memory=MEMORY, icount=True)
+    machine = {"memory": f"{MEMORY_MIB}M", "icount": True, "timeout": TIMEOUT}
+    session = boot.run(image, log, ["kunit.enable=0", *append], initrd=disk, **machine)
     found = rows(session.lines)
-    if session.ended or "nothing" not in found:
+    if session.ended or "end" not in found:
         raise Failure(
             f"the machine stopped before it had counted: {session.ended} (log: {base.relative(log)})"
         )
-    empty = found.pop("nothing")
-    return {name: count - empty for name, count in found.items()}
+    del found["end"]
+    found["memory_kib"] = MEMORY_MIB * 1024 - found.pop("memory_free")
+    found["image_kib"] = _loaded(image.elf) // 1024
+    return found
 
 
-def table(columns):
-    """Return the lines of a table of @columns, {heading: {row: instructions}}."""
-    names = list(next(iter(columns.values())))
-    lines = ["| instructions | " + " | ".join(columns) + " |", "|---|" + "---:|" * len(columns)]
-    for name in names:
-        cells = [f"{column[name]:,}" if name in column else "-" for column in columns.values()]
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return lines
+def _loaded(path):
+    """Return the bytes of memory that the segments of the kernel @path take."""
+    with path.open("rb") as file:
+        elf = ELFFile(file)
+        return sum(one["p_memsz"] for one in elf.iter_segments() if one["p_type"] == "PT_LOAD")

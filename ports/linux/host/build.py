@@ -6,8 +6,10 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 from redzone.core import base
 from redzone.core.base import Failure
+from redzone.core.options import Choice, Number
 from redzone.core.process import call
 
 from . import apply
@@ -60,6 +62,32 @@ ARCHES = {
 }
 # The modes that each compiler is used for.
 OF_COMPILER = {"clang": MODES, "gcc": MODES[:2]}
+
+
+def options(function):
+    """Add the options that choose a kernel to the command @function."""
+    for option in (
+        click.option("--mode", type=Choice(MODES), default=MODES[0], help=f"Default: {MODES[0]}."),
+        click.option("--arch", type=Choice(tuple(ARCHES)), default="arm64", help="Default: arm64."),
+        click.option("--cc", type=Choice(tuple(OF_COMPILER)), default="clang", help="Default: clang (19)."),
+        click.option(
+            "--source", metavar="DIR", help="A source tree of Linux 6.12; it is copied, not changed."
+        ),
+        click.option(
+            "--jobs", type=Number(int, 1, 64, "N"), default="2", help="Compile N files at once. Default: 2."
+        ),
+    ):
+        function = option(function)
+    return function
+
+
+def check(arch, mode, compiler):
+    """Raise Failure if there is no such kernel."""
+    modes = ARCHES[arch].modes
+    if mode not in modes:
+        raise Failure(f"with --arch {arch} --mode is {' or '.join(modes)}")
+    if mode not in OF_COMPILER[compiler]:
+        raise Failure("--cc gcc is for Generic mode; leave it out, or give --mode generic-inline")
 
 
 def fragments(arch, mode):

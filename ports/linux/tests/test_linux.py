@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from redzone.core import base
 from redzone.core.base import ROOT, Failure
-from redzone.kit.ports.linux import port, suite
+from redzone.kit.ports.linux import port, suite, table
 from redzone.kit.ports.linux.host import apply, bench, boot, build, names
 from redzone.machine import ktap
 
@@ -241,7 +241,7 @@ def test_kernels_and_compilers_have_folders_of_their_own():
             "with --arch x86_64 --mode is generic-inline or generic-outline",
         ),
         (["--cc", "gcc", "--mode", "sw_tags"], "--cc gcc is for Generic mode"),
-        (["--run", "--bench"], "--run and --bench exclude each other"),
+        (["--run", "--apply", "x"], "--apply and --run exclude each other"),
     ],
 )
 def test_options_that_do_not_go_together(arguments, message):
@@ -300,8 +300,48 @@ def test_the_initial_ram_disk_has_the_files():
     assert [mode for _, mode, _ in found[:2]] == [0o100755] * 2
 
 
-def test_rows_of_a_console_become_a_table():
-    lines = ["[    1.0] redzone-bench: nothing 4", "noise", "[    1.2] redzone-bench: kmalloc_64 1234"]
-    assert bench.rows(lines) == {"nothing": 4, "kmalloc_64": 1234}
-    table = bench.table({"none": {"kmalloc_64": 146}, "own": {"kmalloc_64": 4962}})
-    assert table[-1] == "| kmalloc_64 | 146 | 4,962 |"
+def test_rows_of_a_console():
+    lines = [
+        "redzone-bench: boot 98765",
+        "[    1.0] redzone-bench: kmalloc_64 1234",
+        "noise",
+        "[    1.2] Summary: fix_size_alloc_test passed: 1 failed: 0 repeat: 1 loops: 1000 avg: 12 usec",
+        "[    1.2] Summary: full_fit_alloc_test passed: 0 failed: 1 repeat: 1 loops: 1000 avg: 12 usec",
+    ]
+    assert bench.rows(lines) == {"boot": 98765, "kmalloc_64": 1234, "fix_size": 12000}
+
+
+def columns(**ours):
+    """Return the columns of a table: 100 without KASAN, 1,000 with Linux's own, @ours with Redzone."""
+    counts = dict.fromkeys(table.TITLES, 500) | ours
+    return {
+        table.PLAIN: dict.fromkeys(table.TITLES, 100),
+        table.OWN: dict.fromkeys(table.TITLES, 1000),
+        table.OURS: counts,
+        table.QUIET: {row: count // 2 for row, count in counts.items()},
+    }
+
+
+@pytest.mark.parametrize(
+    ("mode", "row", "count", "goal", "met"),
+    [
+        ("generic-inline", "kmalloc_64", 650, "650 / 330", "yes"),
+        ("generic-inline", "kmalloc_64", 651, "650 / 330", "no"),
+        ("hw_tags", "kmalloc_64", 650, "650 / 300", "no"),
+        ("generic-inline", "boot", 250, "2.5x", "yes"),
+        ("generic-inline", "boot", 251, "2.5x", "no"),
+        ("sw_tags", "boot", 1000, "ahead", "yes"),
+        ("sw_tags", "boot", 1001, "ahead", "no"),
+    ],
+)
+def test_a_row_has_its_goal_beside_it(mode, row, count, goal, met):
+    found = {cells[0]: cells for cells in table.rows(mode, columns(**{row: count}))}
+    assert found[table.TITLES[row]][-2:] == (goal, met)
+    assert found[table.TITLES[row]][3] == f"{count:,} ({count / 100:.2f}x)"
+
+
+def test_all_that_is_counted_has_a_title():
+    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "ports/linux/module").glob("*.c"))
+    counted = set(apply.re.findall(r"\b(?:row|measure)\(\"(\w+)\"", code)) - {"nothing"}
+    tests = {"fix_size", "full_fit", "long_busy_list", "random_size", "fix_align"}
+    assert set(table.TITLES) == counted | tests | {"memory_kib", "image_kib"}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * measure.c - a module that counts the instructions of allocations, frees, copies: `./redzone bench linux` loads it.
+ * measure.c - a module that counts the instructions of allocations, frees, copies: init.c loads it.
  *
  * Under QEMU's -icount the counter of the CPU advances by one for each instruction. Interrupts are off while it counts.
  * It prints `redzone-bench: NAME COUNT`, the mean of ROUNDS.
@@ -8,6 +8,7 @@
 #include <linux/gfp.h>
 #include <linux/init.h>
 #include <linux/irqflags.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <linux/string.h>
@@ -19,6 +20,7 @@ static unsigned int warm = 100000;
 module_param(warm, uint, 0444);
 MODULE_PARM_DESC(warm, "rounds before the count, until the quarantine is full");
 
+static u64 empty_loop;
 static struct kmem_cache *cache;
 static char *from, *to;
 
@@ -107,11 +109,25 @@ static void row(const char *name, void (*work)(void), unsigned int warm_up, unsi
 	end = now();
 	if (irqs_off)
 		local_irq_restore(flags);
-	pr_info("redzone-bench: %s %llu\n", name, div_u64(end - start, rounds));
+	end = div_u64(end - start, rounds);
+	if (work == nothing)
+		empty_loop = end;
+	else
+		pr_info("redzone-bench: %s %llu\n", name, end - empty_loop);
+}
+
+/* Memory that is free, in KiB. */
+static void memory(void)
+{
+	struct sysinfo info;
+
+	si_meminfo(&info);
+	pr_info("redzone-bench: memory_free %lu\n", info.freeram << (PAGE_SHIFT - 10));
 }
 
 static int __init measure(void)
 {
+	memory();
 	cache = kmem_cache_create("redzone-bench", 256, 0, SLAB_NO_MERGE, NULL);
 	from = kmalloc(1024, GFP_KERNEL | __GFP_ZERO);
 	to = kmalloc(1024, GFP_KERNEL | __GFP_ZERO);

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* calls.h - system calls without a C library, and the counter of instructions, for arm64 and x86_64. */
+#ifndef CALLS_H
+#define CALLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Linux's numbers: include/uapi/asm-generic/unistd.h, arch/x86/entry/syscalls/syscall_64.tbl. */
+#ifdef __x86_64__
+enum {
+	READ = 0,
+	WRITE = 1,
+	CLOSE = 3,
+	IOCTL = 16,
+	GETPID = 39,
+	SOCKET = 41,
+	CONNECT = 42,
+	ACCEPT = 43,
+	BIND = 49,
+	LISTEN = 50,
+	CLONE = 56,
+	EXECVE = 59,
+	EXIT = 60,
+	WAIT4 = 61,
+	MOUNT = 165,
+	REBOOT = 169,
+	OPENAT = 257,
+	MKDIRAT = 258,
+	UNLINKAT = 263,
+	PIPE2 = 293,
+	FINIT_MODULE = 313,
+};
+#else
+enum {
+	IOCTL = 29,
+	MKDIRAT = 34,
+	UNLINKAT = 35,
+	MOUNT = 40,
+	OPENAT = 56,
+	CLOSE = 57,
+	PIPE2 = 59,
+	READ = 63,
+	WRITE = 64,
+	EXIT = 93,
+	REBOOT = 142,
+	GETPID = 172,
+	SOCKET = 198,
+	BIND = 200,
+	LISTEN = 201,
+	ACCEPT = 202,
+	CONNECT = 203,
+	CLONE = 220,
+	EXECVE = 221,
+	WAIT4 = 260,
+	FINIT_MODULE = 273,
+};
+#endif
+
+static inline long call(long number, long a, long b, long c, long d, long e)
+{
+#ifdef __x86_64__
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+
+	__asm__ volatile("syscall"
+			 : "+a"(number)
+			 : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
+			 : "rcx", "r11", "memory");
+	return number;
+#else
+	register long x8 __asm__("x8") = number;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
+
+	__asm__ volatile("svc #0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4)
+			 : "memory");
+	return x0;
+#endif
+}
+
+/* Return: the instructions since the machine was switched on. */
+static inline uint64_t now(void)
+{
+#ifdef __x86_64__
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+#else
+	uint64_t count;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(count));
+	return count;
+#endif
+}
+
+#endif
