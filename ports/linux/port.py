@@ -57,7 +57,7 @@ def run(**options):
     tree = ports.get_source(lambda: source.tree(options["source"]), ("xz",), "Linux", options["yes"])
     doctor.require(needed, "build Linux", options["yes"])
 
-    make = build.Make(tree, mode, arch, compiler, options["jobs"])
+    make = build.Make(tree, mode, arch, compiler, options["jobs"], options["config"])
     image = build.build(make, own)
     if not options["run"]:
         _print(f"kernel   {base.relative(image.image)}\nsymbols  {base.relative(image.elf)}")

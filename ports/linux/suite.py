@@ -13,7 +13,8 @@ SLOW = True
 QUICK = "part"
 TOOLS = (*build.TOOLS, "qemu-arm64", "xz")
 
-# {(architecture, mode, compiler): [(CPUs, boot parameters)]}: the kernels and the boots of each.
+# {(architecture, mode, compiler, names of further options): [(CPUs, boot parameters)]}: the kernels and the
+# boots of each.
 BOOTS = {
     ("arm64", "generic-inline", "clang"): [(1, ()), (4, ())],
     ("arm64", "generic-outline", "clang"): [(1, ())],
@@ -21,6 +22,8 @@ BOOTS = {
     ("arm64", "hw_tags", "clang"): [(1, ()), (1, ("kasan.mode=async",)), (1, ("kasan.mode=asymm",))],
     ("arm64", "generic-inline", "gcc"): [(1, ())],
     ("arm64", "generic-outline", "gcc"): [(1, ())],
+    ("arm64", "generic-inline", "clang", "scs"): [(4, ())],
+    ("arm64", "generic-inline", "clang", "rt"): [(4, ())],
     ("x86_64", "generic-inline", "clang"): [(1, ()), (4, ())],
     ("x86_64", "generic-outline", "clang"): [(1, ())],
     ("x86_64", "generic-inline", "gcc"): [(4, ())],
@@ -80,13 +83,15 @@ def _user_tree(tree):
 def run(context):
     tree = source.tree()
     yield _user_tree(tree)
-    for arch, mode, compiler in context.part(tuple(BOOTS), IN_QUICK):
-        make = build.Make(tree, mode, arch, compiler, context.jobs)
+    for kernel in context.part(tuple(BOOTS), IN_QUICK):
+        arch, mode, compiler, *more = kernel
+        files = tuple(build.CONFIG / f"{name}.config" for name in more)
+        make = build.Make(tree, mode, arch, compiler, context.jobs, files)
         reason = context.missing(*build.tools(arch, compiler), build.ARCHES[arch].machine)
         if reason:
             yield Result(make.output.name, SKIP, reason)
             continue
-        rows = BOOTS[arch, mode, compiler]
+        rows = BOOTS[kernel]
         theirs = _boots(build.build(make, own=True), rows)
         for name, session in _boots(build.build(make), rows).items():
             yield _compare(name, theirs[name], session)

@@ -86,12 +86,12 @@ def rows(mode, columns):
     return found
 
 
-def run(mode, arch, cc, source_tree, jobs, json_file, markdown_file, yes):
+def run(mode, arch, cc, source_tree, config, jobs, json_file, markdown_file, yes):
     """Carry out the command. Returns the exit status."""
     build.check(arch, mode, cc)
     tree = ports.get_source(lambda: source.tree(source_tree), ("xz",), "Linux", yes)
     doctor.require([*build.tools(arch, cc), build.ARCHES[arch].machine], "measure Linux", yes)
-    make = build.Make(tree, mode, arch, cc, jobs)
+    make = build.Make(tree, mode, arch, cc, jobs, config)
     columns = {
         PLAIN: bench.measure(replace(make, mode=build.PLAIN)),
         OWN: bench.measure(make, own=True),

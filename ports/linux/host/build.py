@@ -71,6 +71,13 @@ def options(function):
         click.option("--arch", type=Choice(tuple(ARCHES)), default="arm64", help="Default: arm64."),
         click.option("--cc", type=Choice(tuple(OF_COMPILER)), default="clang", help="Default: clang (19)."),
         click.option(
+            "--config",
+            multiple=True,
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            metavar="FILE",
+            help="Further options of Linux's configuration, one a line. May be repeated.",
+        ),
+        click.option(
             "--source", metavar="DIR", help="A source tree of Linux 6.12; it is copied, not changed."
         ),
         click.option(
@@ -123,17 +130,20 @@ def tools(arch, compiler):
 
 @dataclass(frozen=True)
 class Make:
-    """Runs Linux's make in a folder of its own for each kernel. mode: of KASAN, or PLAIN. jobs: at once."""
+    """Runs Linux's make in a folder of its own for each kernel. mode: of KASAN, or PLAIN. jobs: at once.
+    more: files of further options."""
 
     tree: Path
     mode: str
     arch: str = "arm64"
     compiler: str = "clang"
     jobs: int = 2
+    more: tuple = ()
 
     @property
     def output(self):
-        return HOME / "-".join((self.arch, self.mode, *(("gcc",) if self.compiler == "gcc" else ())))
+        words = (self.arch, self.mode, *(("gcc",) if self.compiler == "gcc" else ()))
+        return HOME / "+".join(("-".join(words), *(path.stem for path in self.more)))
 
     def __call__(self, *targets):
         """Make @targets. Raise Failure, which names the log, if that fails."""
@@ -176,7 +186,7 @@ class Image:
 
 def _configure(make):
     """Write the configuration, unless the fragments are those that it was made from."""
-    output, files = make.output, fragments(make.arch, make.mode)
+    output, files = make.output, [*fragments(make.arch, make.mode), *make.more]
     stamp = output / "fragments"
     text = "\n".join(path.read_text(encoding="utf-8") for path in files)
     if (output / ".config").is_file() and stamp.is_file() and stamp.read_text(encoding="utf-8") == text:
