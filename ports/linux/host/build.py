@@ -164,7 +164,7 @@ class Make:
         )
         log.write_text(text, encoding="utf-8")
         if status:
-            lines = [line for line in text.splitlines() if "error" in line.lower() or "undefined" in line]
+            lines = [line for line in text.splitlines() if "error: " in line or "***" in line]
             first = f": {lines[0].strip()}" if lines else ""
             raise Failure(f"make {' '.join(targets)} failed{first} (log: {base.relative(log)})")
 

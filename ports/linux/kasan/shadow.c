@@ -5,6 +5,7 @@
  * The page tables of the shadow itself stay. A page of shadow describes several pages of memory, so neighbouring areas may
  * share one: it is given back when all that it describes is free.
  */
+#include <linux/init.h>
 #include <linux/kasan.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
@@ -77,6 +78,12 @@ int kasan_populate_vmalloc(unsigned long addr, unsigned long size, gfp_t gfp_mas
 		return error;
 	flush_cache_vmap(start, end);
 	return 0;
+}
+
+/* Linux calls it for areas that were there before the page allocator. Architectures whose early shadow does not cover
+ * them have their own. */
+void __init __weak kasan_populate_early_vm_area_shadow(void *start, unsigned long size)
+{
 }
 
 static int unmap_page(pte_t *ptep, unsigned long addr, void *unused)
