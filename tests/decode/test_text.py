@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from conftest import decode, reports
 from redzone.decode import scan
-from test_pasted import PASTED
+from test_pasted import PASTED, REPORT
 from test_systems import LOGS
 
 ACCESS = "Write of size 4 at addr ffff88810a3b7c28 by task gizmod/4711\n"
@@ -345,3 +345,16 @@ def test_a_report_of_a_headline_only():
     with unittest.mock.patch.object(scan.Scanner, "_whole", lambda *_: 0):
         line_by_line = decode(text)
     assert decode(text) == line_by_line
+
+
+def test_a_second_prefix_inside_of_a_report():
+    """A line of a report in one piece that has another prefix more, of any text before printk's time."""
+    lines = [f"2026-11-23T10:55:10.123456+00:00 host kernel: {line}" for line in REPORT.splitlines()]
+    at = next(number for number, line in enumerate(lines) if " program_thread+" in line)
+    lines[at] = lines[at].replace(" program_thread+", " kthr rig7: [    0.277860]  program_thread+")
+    text = "\n".join(lines) + "\n"
+    with unittest.mock.patch.object(scan.Scanner, "_whole", lambda *_: 0):
+        line_by_line = decode(text)
+    assert decode(text) == line_by_line
+    frames = [frame.name for frame in reports(line_by_line)[0].stack("call").frames]
+    assert "program_thread" in frames

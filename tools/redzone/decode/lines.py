@@ -141,10 +141,14 @@ def alike(data, number):
         at = prefix.rfind(first.caller.encode())
         if at < 0 or len({row[at : at + len(first.caller)] for row in rows}) > 1:
             return None
-    if b">1 " in prefix or b"@" in prefix or b"(" in prefix or (not size and _TIME.search(data)):
+    if b">1 " in prefix or b"@" in prefix or b"(" in prefix:
+        return None
+    last = _LAST.search(prefix)
+    # Without printk's, a time further right may end a prefix that is unknown.
+    if not last and _TIME.search(b"\n".join([row[size:] for row in rows])):
         return None
     texts = [row[size:] for row in data.decode("ascii").split("\n")[:-1]]
-    begins = _MORE if _LAST.search(prefix) else _FIRST
+    begins = _MORE if last else _FIRST
     for at, text in enumerate(texts):
         if text[:1] in begins and parse(rows[at]).text != text:
             # It has a prefix more.
