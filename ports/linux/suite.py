@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Linux's KASAN suite inside Linux, with Redzone and with Linux's own KASAN on the same machine.
 
-It fetches Debian's source the first time, and builds two kernels for each mode: about an hour on two CPUs.
-With --quick it does so for Generic mode with inline checks only.
+It fetches Debian's source the first time, and builds two kernels for each row of BOOTS: about two hours on
+two CPUs. With --quick it does so for arm64, Generic mode with inline checks, only.
 """
 
 from redzone.testing.runner import FAIL, PASS, SKIP, Result
