@@ -190,8 +190,10 @@ static unsigned int loopback(void)
 		peer = need("socket", call(SOCKET, 2, 1, 0, 0, 0));
 		need("connect", call(CONNECT, peer, (long)&address, sizeof(address), 0, 0));
 		for (size_t left = (size_t)mib << 20; left;)
-			left -= (size_t)need("send", call(WRITE, peer, (long)data,
-							  (long)(left < sizeof(data) ? left : sizeof(data)), 0, 0));
+			left -= (size_t)need("send",
+					     call(WRITE, peer, (long)data,
+						  (long)(left < sizeof(data) ? left : sizeof(data)),
+						  0, 0));
 		finish();
 	}
 	peer = need("accept", call(ACCEPT, server, 0, 0, 0, 0));
@@ -243,7 +245,8 @@ void _start(void)
 	measure("pipe_ping_pong", pipe_ping_pong);
 	measure("tmpfs_file", files);
 	measure("loopback_mib", loopback);
-	load("/test_vmalloc.ko", "nr_threads=1 run_test_mask=31 test_repeat_count=1 test_loop_count=1000");
+	load("/test_vmalloc.ko",
+	     "nr_threads=1 run_test_mask=31 test_repeat_count=1 test_loop_count=1000");
 	print("redzone-bench: end 0\n");
 	stop();
 }
