@@ -6,8 +6,8 @@
  * can still access its own memory.
  *
  * When KASAN is not compiled in (CONFIG_KASAN is unset), the object is the raw chunk, without redzones and with the
- * allocator's own alignment. If the heap has no @raw_size, kasan_heap_malloc() and its relatives store a record of two
- * words, with the size, in front of each object.
+ * allocator's own alignment. There is one exception in such builds: if the heap has no @raw_size,
+ * kasan_heap_malloc() and its relatives store a record of two words, with the size, in front of each object.
  */
 #ifndef KASAN_HEAP_H
 #define KASAN_HEAP_H
@@ -25,7 +25,7 @@ struct kasan_fifo {
 };
 
 /**
- * struct kasan_heap - one heap under the runtime. All members may be zero except @name and @release
+ * struct kasan_heap - one heap that the runtime watches. All members may be zero except @name and @release
  *	(and @acquire if you call kasan_heap_malloc() or its relatives)
  * @name: shown in reports.
  * @redzone: bytes of redzone after an object, at least a granule (8 bytes of memory in Generic mode, 16 with tags); 0
@@ -68,8 +68,9 @@ struct kasan_heap_plain {
 };
 #define KASAN_HEAP_PLAIN_ALIGN ((size_t)1 << 16) /* the largest alignment */
 
-/* Return: the record of @ptr; NULL if it has none. A raw chunk has none: in its place are words of the allocator, and
- * we assume that they do not look like an address just below @ptr. */
+/* Return: the record of @ptr; NULL if it has none. A raw chunk has no record, only the
+ * allocator's own words. The first word tells the two apart: in a record it is the address of the raw chunk, just below
+ * @ptr, and we assume that no word of an allocator looks like that. */
 static inline struct kasan_heap_plain *kasan_heap_plain_of(const struct kasan_heap *heap,
 							   const void *ptr)
 {
@@ -127,7 +128,7 @@ static inline void *kasan_heap_plain_alloc(struct kasan_heap *heap, size_t align
 
 /* --- Wrapping your own allocator --- */
 
-/** kasan_heap_add() - register a heap, after its memory has shadow. Until then kasan_heap_malloc() and its relatives
+/** kasan_heap_add() - register a heap. Call it once the heap's memory has shadow. Until this call, kasan_heap_malloc() and its relatives
  *  hand out and take back raw chunks, and the heap remembers the chunks' address range. A second call does
  *  nothing. */
 KASAN_HOOK void kasan_heap_add(struct kasan_heap *heap) KASAN_OFF();

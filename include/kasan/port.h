@@ -9,8 +9,8 @@
  *    its caller, or the CPU it runs on, may hold: use trylock, and do without the data if it fails. It returns
  *    with interrupts as they were.
  *  - Instrumentation. A function must not be instrumented: compile its file without -fsanitize, or give it
- *    __attribute__((no_sanitize_address)). Do the same to the functions that it calls. A bug found in these
- *    functions during a report is printed afterwards.
+ *    __attribute__((no_sanitize_address)). Do the same to the functions that it calls. If they still find a bug
+ *    during a report, for example through the checked memcpy(), it is printed afterwards.
  *  - The runtime. A function may call those functions of the runtime that take no lock and report nothing:
  *    kasan_reset_tag(), kasan_shadow_of(), kasan_memory_state(), kasan_byte_accessible(). Unless its comment says so,
  *    it must not call any other function of the runtime, and must not use an allocator that has the runtime's hooks:
@@ -18,7 +18,8 @@
  *  - NMIs, and any other interrupt that kasan_port_irq_save() does not mask. Such an interrupt can arrive while its CPU
  *    holds a lock of the runtime or runs a function of the port. Its handler may call only the functions of the runtime
  *    that <kasan/kasan.h> lists for NMIs. In those, the runtime never waits for a lock that the interrupted code may
- *    hold. Neither may the functions of the port that they call: kasan_port_alloc() (return NULL instead),
+ *    hold. The functions of the port that it calls there must not wait for one either: kasan_port_alloc() (which
+ *    returns NULL instead),
  *    kasan_port_find_object(), kasan_port_clock(), and all that are called in reports.
  *  - Arguments. Structs to be filled are valid and zeroed, buffers are valid, strings are NUL-terminated and
  *    readable. An address that a function is asked about (@addr, @pc) may be any number at all: it comes from a
@@ -48,7 +49,7 @@ struct kasan_report_info;
 /* --- REQUIRED, hot: called on allocation paths --- */
 
 /*
- * Write these three functions as ordinary functions, or, for speed, as static inline functions in a header named with
+ * Write kasan_port_irq_save(), kasan_port_irq_restore() and kasan_port_cpu() as ordinary functions, or, for speed, as static inline functions in a header named with
  * -DKASAN_PORT_INLINE_H='"my_kasan_inline.h"'. With #define KASAN_PORT_HAS_TASK_ID that header also supplies uint32_t
  * kasan_port_task_id(void), which returns what kasan_port_task() would put in id. If traces are off, the runtime calls
  * it instead of kasan_port_task(). With #define KASAN_PORT_HAS_TASK_STACK in addition, it also supplies bool
@@ -99,8 +100,8 @@ unsigned int kasan_port_cpu(void);
  * @trace_end: normally 0. In an interrupt handler that runs on the interrupted code's stack: the address just above the
  * handler's own frames. Traces of allocations and frees end there; otherwise every trace would be a new one, and the
  * stack depot would fill up. The traces of reports continue into the interrupted code.
- * @overflowed: true if the stack has overflowed (its canary words were overwritten). Only reports read it, and print
- * it.
+ * @overflowed: true if the stack has overflowed (its canary words were overwritten). Only reports read it,
+ * to print it.
  */
 struct kasan_port_task {
 	uint32_t id;
@@ -121,7 +122,7 @@ void kasan_port_task(struct kasan_port_task *task);
  * kasan_port_alloc() - memory for the runtime's own tables
  * @size: bytes, a multiple of CONFIG_KASAN_PAGE_SIZE.
  *
- * Take it from a fixed pool, or as whole pages from the system's page allocator, whether or not that calls
+ * Take it from a fixed pool, or as whole pages from the system's page allocator, which may have the hook
  * kasan_alloc_pages(). Do not take slab objects or chunks of a heap with hooks: allocating them would store a trace,
  * which may need a lock that is already held. The runtime never gives the memory back.
  *
@@ -145,8 +146,8 @@ void *kasan_port_alloc(size_t size);
  */
 void kasan_port_print(const char *text);
 
-/** kasan_port_panic() - stop the system: kasan.fault=panic was given, or code that cannot go on after a report has
- *  reported a bug: it was compiled without -fsanitize-recover. @why: one line. Called after the report, with no lock of
+/** kasan_port_panic() - stop the system. Called if kasan.fault=panic was given, or if a bug was found in code that was
+ *  compiled without -fsanitize-recover, which cannot go on after a report. @why: one line. Called after the report, with no lock of
  *  the runtime held, so it may call the runtime. There is one exception: if such code has a bug while a report is
  *  printed, this function is called inside that report. */
 __attribute__((__noreturn__)) void kasan_port_panic(const char *why);
@@ -163,7 +164,8 @@ __attribute__((__noreturn__)) void kasan_port_panic(const char *why);
  * module's name, which must stay unchanged until the next call on the same CPU.
  *
  * Called in reports. With kasan.ignore= it is also called before a report, with interrupts off and on several CPUs at
- * once. For %pS in the system's own calls of kasan_report_line() it is called in their caller's context.
+ * once. If your own code prints %pS with kasan_report_line(), it is called
+ * in the context of that call.
  *
  * Default: looks in the table that `./redzone ksyms` made from the image. Without one it finds nothing, so frames
  * print as bare addresses, to be decoded on the host.
@@ -181,7 +183,7 @@ bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct kasan_symbol
  * struct kasan_ksyms - the functions of an image, ascending: what `./redzone ksyms` writes
  * @base: address of the first function.
  * @count: number of entries; 0: no table. The last entry is the end of the last function.
- * @starts: distance of each from @base.
+ * @starts: for each function, its distance from @base.
  * @name_at: where its name is in @names, NUL-terminated. An empty name means that no function is here.
  *
  * The runtime supplies an empty, weak kasan_ksyms.
@@ -204,12 +206,14 @@ bool kasan_port_variable(uintptr_t addr, char *buf, size_t size);
  *  it; otherwise it is not called. Default: 0 (all times print as 0). */
 uint64_t kasan_port_clock(void);
 
-/** kasan_port_seed() - Return: the seed of the random tags (tag modes), and the key of kasan.slack=check. Called at the
+/** kasan_port_seed() - Return: the seed of the random tags (tag modes), and of the pattern that kasan.slack=check
+ *  writes. Called at the
  *  first allocation of each CPU. Default: 0 (every boot has the same sequence). */
 uint64_t kasan_port_seed(void);
 
 /** kasan_port_readable() - can @size bytes at @addr be read without a fault? The runtime asks before it trusts memory
- *  that a bug may have corrupted. It calls this function in three cases: in reports, perhaps with a second lock held; on
+ *  that a bug may have corrupted. It calls this function in three cases: in reports, where the runtime may hold another of
+ *  its locks besides the report lock; on
  *  a CPU whose report has to wait; and in kasan_heap_free() and its relatives for early chunks (see
  *  kasan_heap_adopt()). A range that wraps around is not readable. Default: true if the range has shadow. If only some
  *  windows of memory have shadow (see kasan_window_add()), it is also true for all other addresses, except those near
@@ -228,11 +232,12 @@ bool kasan_port_image(uintptr_t *start, uintptr_t *end);
  *  memory). */
 bool kasan_port_is_user(uintptr_t addr);
 
-/** kasan_port_find_object() - which heap object, live or freed, holds @addr, its redzones included? @obj: filled, see
+/** kasan_port_find_object() - which heap object, live or freed, contains @addr? An object's redzones belong to it.
+ *  @obj: filled, see
  *  <kasan/kasan.h>. Called in reports; outside reports by kasan_record_aux_stack(), kasan_cache_check_slack(),
  *  kasan_mempool_poison_object() and related functions, in their callers' context, where the pointer may be wrong too.
- *  The runtime finds the objects of a kasan_heap itself, even if the memory of that heap is an object that this
- *  function finds. Default: false. */
+ *  Leave out the objects of a kasan_heap: the runtime finds them without this function, even if the heap's own memory
+ *  came from an allocator that this function covers. Default: false. */
 bool kasan_port_find_object(const void *addr, struct kasan_object *obj);
 
 /** kasan_port_find_area() - which vmalloc area or named region holds @addr? @area: filled. Called in reports.
@@ -257,7 +262,7 @@ bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *task);
  * @size: filled: its size in bytes, at least KASAN_REPORT_STACK_MIN of <kasan/report.h>.
  *
  * Each CPU has one, which no task and no interrupt uses for anything else. The function is called, and the stack used,
- * with interrupts off. Interrupts that kasan_port_irq_save() does not mask may use it too, below the report's frames. All
+ * with interrupts off. Interrupts that kasan_port_irq_save() does not mask may use it below the report's frames. All
  * functions called "in reports" run on it. kasan_port_report_end(), report hooks and kasan_port_panic() run on the stack of the
  * context that found the bug.
  *
@@ -278,7 +283,7 @@ bool kasan_port_is_code(uintptr_t pc);
  *  Called in reports. Default: false. */
 bool kasan_port_is_interrupted(uintptr_t previous);
 
-/** kasan_port_task_depth() - Return: address of the count of the running task's nested calls of
+/** kasan_port_task_depth() - Return: pointer to the running task's nesting count for
  *  kasan_disable_current(). The count is 0 in a new task. Called with interrupts off, before a report and by
  *  kasan_disable_current() and kasan_enable_current(). Return NULL in an interrupt handler, which then uses the count of
  *  its CPU: a bug in it is reported even if it interrupted a silenced task. Default: NULL (each CPU has one count). */
@@ -299,7 +304,7 @@ void kasan_port_print_page(const void *addr);
 void kasan_port_print_banner(void);
 
 /** kasan_port_report_begin() - a report starts: the port may stop other writers of the console. Called in the report,
- *  before its first line. The next report may begin, on another CPU, before kasan_port_report_end() was called for this
+ *  before its first line. The next report may begin, on another CPU, before kasan_port_report_end() has been called for this
  *  one. Default: nothing. */
 void kasan_port_report_begin(void);
 

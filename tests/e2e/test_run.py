@@ -241,6 +241,7 @@ def test_ends(redzone, source, options, text, status, said):
     assert "Kernel panic" not in said or "done" not in result.stdout.splitlines()
 
 
+@pytest.mark.rest
 def test_hang_ends_at_the_timeout(redzone, source):
     text = '#include <stdio.h>\nint main(void) { puts("now I hang"); for (;;) ; }'
     result = redzone("run", "--timeout", "5", source(text), status=3)

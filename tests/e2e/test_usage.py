@@ -428,6 +428,7 @@ def test_doctor_installs_only_what_is_missing(redzone, path_without, words, want
     assert [set(line.split()) for line in installs if line] == ([expected] if expected else [])
 
 
+@pytest.mark.rest
 def test_doctor_shows_the_size_and_asks(redzone, path_without):
     folder = path_without("qemu-system-aarch64")
     fake_apt(folder, {"qemu-system-aarch64": real("qemu-system-aarch64")})

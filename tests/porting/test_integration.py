@@ -4,7 +4,6 @@ package, CMake subdirectory, make, pkg-config. test_amalgamated.py tests the two
 
 import shutil
 
-import pytest
 from kit import (
     ROOT,
     change,
@@ -19,9 +18,7 @@ from kit import (
 )
 
 
-@pytest.mark.parametrize(
-    ("arch", "cc", "where"), [("arm64", "clang-19", "inline"), ("riscv64", "gcc", "outline")]
-)
+@first(1, ("arch", "cc", "where"), [("arm64", "clang-19", "inline"), ("riscv64", "gcc", "outline")])
 def test_find_package(tree, prefix, arch, cc, where):
     elf = cmake_template(tree, arch, cc, f"-DCMAKE_PREFIX_PATH={prefix}", f"-DTEMPLATE_WHERE={where}")
     expect_all_reported(arch, elf)
@@ -42,9 +39,7 @@ def test_find_package_tags(tree, prefix, mode, cc, where):
     expect_all_reported("arm64", elf, mode)
 
 
-@pytest.mark.parametrize(
-    ("mode", "cc", "where"), [("sw_tags", "clang-19", "outline"), ("hw_tags", "gcc", "inline")]
-)
+@first(1, ("mode", "cc", "where"), [("sw_tags", "clang-19", "outline"), ("hw_tags", "gcc", "inline")])
 def test_add_subdirectory_tags(tree, mode, cc, where):
     options = [f"-DREDZONE_DIR={ROOT}", f"-DTEMPLATE_MODE={mode}", f"-DTEMPLATE_WHERE={where}"]
     expect_all_reported("arm64", cmake_template(tree, "arm64", cc, *options), mode)
@@ -65,7 +60,7 @@ def test_add_subdirectory(tree, arch, cc, dynamic):
     expect_all_reported(arch, elf)
 
 
-@pytest.mark.parametrize(("arch", "cc"), [("arm64", "clang-19"), ("riscv64", "gcc")])
+@first(1, ("arch", "cc"), [("riscv64", "gcc"), ("arm64", "clang-19")])
 def test_make_from_an_installed_redzone(tree, prefix, arch, cc):
     elf, _ = make_template(tree, arch, cc, redzone=prefix / "share" / "redzone")
     expect_all_reported(arch, elf)
@@ -161,7 +156,7 @@ void free(void *ptr) { raw_free(ptr); }
 """
 
 
-@pytest.mark.parametrize(("arch", "cc"), [("arm64", "gcc"), ("riscv64", "clang-19")])
+@first(1, ("arch", "cc"), [("arm64", "gcc"), ("riscv64", "clang-19")])
 def test_a_heap_hooked_by_the_linker(tree, arch, cc):
     """--wrap: the allocator and its callers need no change; early allocations work as well."""
     heap = tree / "heap.c"

@@ -36,9 +36,7 @@ def frames_of_allocations(console):
     return [len(trace.splitlines()) for trace in traces]
 
 
-@pytest.mark.parametrize(
-    ("arch", "where", "cc"), [("arm64", "inline", "clang-22"), ("riscv64", "outline", "clang-19")]
-)
+@first(1, ("arch", "where", "cc"), [("arm64", "inline", "clang-22"), ("riscv64", "outline", "clang-19")])
 def test_place_known_at_boot_only(tree, arch, where, cc):
     elf, _ = make_template(tree, arch, cc, f"WHERE={where}", "DYNAMIC=1")
     expect_all_reported(arch, elf)
@@ -54,7 +52,7 @@ def test_software_tags(tree, where, cc):
     expect_all_reported("arm64", elf, "sw_tags")
 
 
-@pytest.mark.parametrize("cc", ["clang-19", "clang-22", "gcc"])
+@first(2, "cc", ["clang-19", "gcc", "clang-22"])
 def test_hardware_tags(tree, cc):
     elf, _ = make_template(tree, "arm64", cc, "MODE=hw_tags")
     expect_all_reported("arm64", elf, "hw_tags")

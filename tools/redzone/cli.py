@@ -176,7 +176,7 @@ def command():
     "--timeout",
     type=Number(float, 0.1, 86400, "SECONDS"),
     default="60",
-    help="Stop a program after this time, and show where it was stuck. Default: 60.",
+    help="Stop a program after this many seconds, and show where it was stuck. Default: 60.",
 )
 @click.option("-I", "includes", multiple=True, metavar="DIR", help="Also look for headers in DIR.")
 @click.option("-D", "defines", type=Macro(), multiple=True, help="Define a macro.")

@@ -132,7 +132,7 @@ class Types:
             name, each = (
                 self._pointed(unit, location.function, pointer) if pointer else self._named(unit, match)
             )
-        except dwarf.ERRORS:
+        except dwarf.errors():
             return ""
         if not name or not each or size % each:
             return ""

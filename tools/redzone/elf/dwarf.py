@@ -1,27 +1,33 @@
 # SPDX-License-Identifier: MIT
 """Opens the debug information of ELF files with pyelftools, which knows DWARF."""
 
+import functools
 import struct
 
-from elftools.common.exceptions import DWARFError, ELFError
-from elftools.elf.elffile import ELFFile
-from elftools.elf.sections import Section
 
-# What reading damaged debug information may raise.
-ERRORS = (
-    *(DWARFError, ELFError, struct.error),
-    *(KeyError, ValueError, AttributeError, IndexError, TypeError),
-)
+def errors():
+    """Return what reading damaged debug information may raise."""
+    # Not at the top: the library takes a twelfth of the time that a command needs to start.
+    from elftools.common.exceptions import DWARFError, ELFError
+
+    return DWARFError, ELFError, struct.error, KeyError, ValueError, AttributeError, IndexError, TypeError
 
 
-class _Elf(ELFFile):
-    """An ELF file as firmware's linker scripts make it: a malformed section is read as plain bytes."""
+@functools.cache
+def _reader():
+    """Return a class for firmware's ELF files, of which a malformed section is read as plain bytes."""
+    from elftools.common.exceptions import ELFError
+    from elftools.elf.elffile import ELFFile
+    from elftools.elf.sections import Section
 
-    def _make_section(self, section_header):
-        try:
-            return super()._make_section(section_header)
-        except (ELFError, AttributeError, TypeError):
-            return Section(section_header, self._get_section_name(section_header), self)
+    class Elf(ELFFile):
+        def _make_section(self, section_header):
+            try:
+                return super()._make_section(section_header)
+            except (ELFError, AttributeError, TypeError):
+                return Section(section_header, self._get_section_name(section_header), self)
+
+    return Elf
 
 
 def information(file, relocate=True):
@@ -29,7 +35,7 @@ def information(file, relocate=True):
 
     @relocate: fill in the addresses of an object; not for RISC-V, whose relocations the library refuses.
     """
-    elf = _Elf(file)
+    elf = _reader()(file)
     return elf.get_dwarf_info(relocate_dwarf_sections=relocate) if elf.has_dwarf_info() else None
 
 

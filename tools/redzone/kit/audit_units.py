@@ -193,7 +193,7 @@ class Image:
         try:
             ranges = self._dwarf_units()
             self.has_dwarf = ranges is not None
-        except dwarf.ERRORS:
+        except dwarf.errors():
             self.has_dwarf, self.units, ranges = False, [], None
         ranges = ranges or []
         ranges.sort(key=lambda entry: entry[0])
