@@ -104,6 +104,8 @@ def run(mode, arch, cc, source_tree, config, jobs, json_file, markdown_file, yes
     page.section(mode)
     page.table(rows(mode, columns))
     page.notes(["Instructions under QEMU's -icount; (...x): to the kernel without KASAN."])
+    if arch == "x86_64":
+        page.notes(["The boot includes the BIOS and the unpacking of the kernel, the same in all columns."])
     return page.publish(json_file, markdown_file, mode=mode, arch=arch, columns=columns)
 
 
