@@ -13,6 +13,10 @@
 /* Linux has one guard page, and says so of any access to it. */
 #define CONFIG_KASAN_NULL_LIMIT CONFIG_KASAN_PAGE_SIZE
 
+#if defined(CONFIG_X86_64) && !defined(CONFIG_FRAME_POINTER)
+#error "Redzone needs CONFIG_UNWINDER_FRAME_POINTER=y: it follows frames, and would store traces of one function"
+#endif
+
 #ifndef CONFIG_KASAN_HW_TAGS
 #define CONFIG_KASAN_SHADOW_FULL 1
 /* The upper half of the address space. Addresses in it that are not mapped may have no shadow. A check of
