@@ -90,15 +90,18 @@ class Repeats:
         if end == len(block) or block.count(b"BUG: ") != 1 or _mixed(block):
             return None
         key = _key(block[:end], mode)
-        if key is None or _shows_other_mode(block, end, mode):
+        if key is None:
             return None
         found = self._known.get(key)
         if found is not None and len(block) >= found[2]:
-            return found[0], found[1], _time(block)
+            other = _shows_other_mode(block, end, mode)
+            return None if other else (found[0], found[1], _time(block))
         self._candidate = key, len(block), number
         # As long as nearly each report is a new bug, an outline of it is for nothing.
         again = self._collector.full() or self._collector.log.reports > 2 * len(self._collector.log.bugs)
-        outlined = self._outline(block, key, mode) if mode and again else None
+        outlined = None
+        if mode and again and not _shows_other_mode(block, end, mode):
+            outlined = self._outline(block, key, mode)
         if outlined is not None and found is None:
             self._know(key, outlined[0], outlined[1], len(block))
         return outlined
