@@ -19,7 +19,7 @@ CONFIG = Path(__file__).parents[1] / "config"
 MODES = ("generic-inline", "generic-outline", "sw_tags", "hw_tags")
 # Without KASAN.
 PLAIN = "none"
-# Keys of redzone.core.outside, and those of each compiler.
+# Keys of redzone.core.outside, for each build.
 TOOLS = ("make", "clang-19", "lld", "objcopy", "ar", "nm", "libc", "flex", "bison", "bc")
 
 
@@ -205,9 +205,8 @@ def _configure(make):
     make("olddefconfig")
     missing = lacking(options, config.read_text(encoding="utf-8"))
     if missing:
-        raise Failure(
-            f"Linux does not accept {missing[0]} of {base.relative(files[0].parent)}, {output.name}"
-        )
+        named = [base.relative(path) for path in files if missing[0] in wanted([path])]
+        raise Failure(f"Linux does not accept {missing[0]} of {named[-1]} in {output.name}")
     stamp.write_text(text, encoding="utf-8")
 
 

@@ -275,6 +275,26 @@ def test_a_case_that_is_worse_than_with_linuxs_own_is_named(tmp_path):
     ]
 
 
+def test_traces_that_are_too_short_are_a_failure(tmp_path):
+    """Linux's suite passes although each trace has one function, as on x86_64 with the ORC unwinder."""
+    report = (
+        "BUG: KASAN: slab-out-of-bounds in f+0x1/0x2\nWrite of size 1 at addr ffff888000001000 by task a/1\n"
+        "Call Trace:\n f+0x1/0x2\n\nAllocated by task 1:\n{}\nMemory state around the buggy address:\n"
+        + "="
+        * 66
+    )
+
+    def session(frames):
+        text = report.format("".join(f" f{number}+0x1/0x2\n" for number in range(frames)))
+        return boot.Session(tmp_path / "log", [ktap.Case("one", "pass")], text.splitlines())
+
+    own = session(8)
+    assert suite.depth(own) == 8
+    assert suite._compare("x", own, session(5)).status == suite.PASS
+    result = suite._compare("x", own, session(1))
+    assert (result.status, result.detail) == (suite.FAIL, "traces have 1 functions, with Linux's own 8")
+
+
 # --- The bench ------------------------------------------------------------------------------------
 
 

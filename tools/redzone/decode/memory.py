@@ -11,7 +11,7 @@ SHADOW = {
     0xFE: "redzone of a page allocation",
     0xFC: "slab redzone",
     0xFB: "freed slab object",
-    0xFA: "freed slab object that holds its free stack",
+    0xFA: "freed slab object that holds the trace of its free",
     0xF9: "redzone of a global variable",
     0xF1: "stack: left redzone",
     0xF2: "stack: redzone between variables",

@@ -94,8 +94,7 @@ class Repeats:
             return None
         found = self._known.get(key)
         if found is not None and len(block) >= found[2]:
-            other = _shows_other_mode(block, end, mode)
-            return None if other else (found[0], found[1], _time(block))
+            return None if _shows_other_mode(block, end, mode) else (*found[:2], _time(block))
         self._candidate = key, len(block), number
         # As long as nearly each report is a new bug, an outline of it is for nothing.
         again = self._collector.full() or self._collector.log.reports > 2 * len(self._collector.log.bugs)
