@@ -195,6 +195,10 @@ def test_the_disk_that_is_full_is_named(tmp_path, monkeypatch):
     free = {str(tmp_path): 5 << 20, other: 2 << 20}
     monkeypatch.setattr(base, "_free", lambda folder: free[str(folder)])
     base.check_room(tmp_path, "error: something else")
+    with pytest.raises(base.DiskFull, match=f"no space left for '{tmp_path}'"):
+        # Both are on one disk, and a neighbour has written to it between two looks.
+        base.check_room(tmp_path, "No space left on device")
+    monkeypatch.setattr(base, "_disk", str)
     for cause in ("LLVM ERROR: IO failure: No space left on device", OSError(errno.ENOSPC, "no")):
         with pytest.raises(base.DiskFull, match=f"no space left for '{other}'"):
             base.check_room(tmp_path, cause)

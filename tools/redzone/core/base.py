@@ -139,12 +139,30 @@ class DiskFull(Failure):
         super().__init__(f"the disk is full: no space left for '{relative(path)}'")
 
 
-def _free(folder):
-    """Return the bytes that the disk of @folder, or of the nearest folder above it, has left."""
+def _nearest(folder):
+    """Return @folder, or the nearest folder above it that exists."""
     folder = Path(folder)
     while not folder.is_dir():
         folder = folder.parent
-    return shutil.disk_usage(folder).free
+    return folder
+
+
+def _free(folder):
+    """Return the bytes that the disk of @folder has left."""
+    return shutil.disk_usage(_nearest(folder)).free
+
+
+def _disk(folder):
+    return _nearest(folder).stat().st_dev
+
+
+def _fuller(folder):
+    """Return @folder, or the folder of temporary files if that is on another disk, with less left.
+
+    On one disk the two differ only in what others have written between two looks."""
+    temporary = tempfile.gettempdir()
+    elsewhere = _disk(temporary) != _disk(folder)
+    return temporary if elsewhere and _free(temporary) < _free(folder) else folder
 
 
 def check_room(folder, cause="", megabytes=1):
@@ -152,12 +170,11 @@ def check_room(folder, cause="", megabytes=1):
     disk of @folder has less than @megabytes left.
 
     The disk may be that of temporary files, which compilers and package tools write."""
-    places = (folder, tempfile.gettempdir())
     if isinstance(cause, OSError):
         if cause.errno in _FULL:
-            raise DiskFull(cause.filename or min(places, key=_free)) from None
+            raise DiskFull(cause.filename or _fuller(folder)) from None
     elif _SAYS_FULL.search(cause):
-        raise DiskFull(min(places, key=_free))
+        raise DiskFull(_fuller(folder))
     if _free(folder) < megabytes << 20:
         raise DiskFull(folder)
 
@@ -165,7 +182,7 @@ def check_room(folder, cause="", megabytes=1):
 def explain(error):
     """Return a line for the user about the OSError @error."""
     if error.errno in _FULL:
-        return str(DiskFull(error.filename or min((BUILD, tempfile.gettempdir()), key=_free)))
+        return str(DiskFull(error.filename or _fuller(BUILD)))
     where = f" '{error.filename}'" if error.filename else ""
     return refused(error) or f"{error.strerror}{where}"
 
