@@ -402,8 +402,8 @@ int spin_in_place(void *arg);
 static char *touched;
 static bool was_touched;
 
-/* In an interrupt of spin_in_place(), or it comes again. */
-static void touch_in_spin(struct timer_list *timer)
+/* Does nothing unless it interrupts spin_in_place(). */
+static noinline void touch_in_spin(void *unused)
 {
 	uintptr_t pcs[48];
 	const size_t n = stack_trace_save(pcs, ARRAY_SIZE(pcs), NULL);
@@ -413,16 +413,23 @@ static void touch_in_spin(struct timer_list *timer)
 		if (was_touched)
 			read_behind(touched);
 	}
-	if (!was_touched)
-		mod_timer(timer, jiffies + 1);
 }
 
-static struct timer_list spin_timer;
-
-static int spin_with_timer(void *arg)
+static void touch_in_timer(struct timer_list *timer)
 {
-	mod_timer(&spin_timer, jiffies + 1);
-	return spin_in_place(NULL);
+	touch_in_spin(NULL);
+	barrier(); /* or the call becomes a jump */
+}
+
+static DEFINE_TIMER(touch_timer, touch_in_timer);
+
+/* With several CPUs a timer would not do: the first one that ticks runs it. */
+static void interrupt_cpu(unsigned int cpu)
+{
+	if (num_online_cpus() == 1)
+		mod_timer(&touch_timer, jiffies + 1);
+	else
+		smp_call_function_single(cpu, touch_in_spin, NULL, true);
 }
 
 /* A trace shows it as it is. A return address of the same value would belong to the function before. */
@@ -431,6 +438,7 @@ static void interrupted_instruction(struct kunit *test)
 	static const char *const texts[] = {"Call trace:", " read_behind+0x", "> touch_in_spin+0x",
 					    " spin_in_place+0x0/", NULL};
 	struct task *task;
+	unsigned int cpu;
 
 #ifdef CONFIG_PREEMPT_RT
 	kunit_skip(test, "timers do not interrupt threads");
@@ -439,18 +447,23 @@ static void interrupted_instruction(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, touched);
 	kfree(touched);
 	was_touched = false;
-	timer_setup(&spin_timer, touch_in_spin, 0);
+	task = kthread_create(spin_in_place, NULL, "spin");
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, task);
+	/* It has a CPU to itself, if there is a second one. */
+	migrate_disable();
+	cpu = smp_processor_id() ? 0 : nr_cpu_ids - 1;
+	kthread_bind(task, cpu);
+	wake_up_process(task);
 	EXPECT_TEXT(test, "slab-use-after-free", texts, {
-		task = kthread_run(spin_with_timer, NULL, "spin");
-		for (unsigned int ms = 0; !IS_ERR(task) && !READ_ONCE(was_touched) && ms < 20000;
-		     ms++)
-			msleep(1);
-		if (!IS_ERR(task)) {
-			kthread_kill(task);
-			kthread_join(task);
+		for (int tries = 0; tries < 500 && !READ_ONCE(was_touched); tries++) {
+			interrupt_cpu(cpu);
+			msleep(10);
 		}
-		del_timer_sync(&spin_timer);
 	});
+	migrate_enable();
+	kthread_kill(task);
+	kthread_join(task);
+	del_timer_sync(&touch_timer);
 }
 
 /* --- On which CPUs ------------------------------------------------------------------------------ */

@@ -2,6 +2,7 @@
 /* offsets.c - numbers of Linux for redzone/inline.h, which the runtime includes and Linux's headers not: redzone_offsets.h. */
 #include <linux/kbuild.h>
 #include <linux/sched.h>
+#include <linux/scs.h>
 #include <linux/thread_info.h>
 
 void redzone_offsets(void);
@@ -12,4 +13,8 @@ void redzone_offsets(void)
 	DEFINE(REDZONE_TASK_CPU, offsetof(struct task_struct, thread_info.cpu));
 	DEFINE(REDZONE_TASK_STACK, offsetof(struct task_struct, stack));
 	DEFINE(REDZONE_STACK_SIZE, THREAD_SIZE);
+#if defined(CONFIG_ARM64) && defined(CONFIG_SHADOW_CALL_STACK)
+	DEFINE(REDZONE_TASK_SCS, offsetof(struct task_struct, thread_info.scs_base));
+	DEFINE(REDZONE_SCS_SIZE, SCS_SIZE);
+#endif
 }

@@ -53,4 +53,24 @@ static inline bool kasan_port_task_stack(uintptr_t sp, uintptr_t *start, uintptr
 	return sp - *start < REDZONE_STACK_SIZE;
 }
 
+/* With CONFIG_DYNAMIC_SCS a kernel finds out at boot whether it has shadow stacks, and may have none. */
+#if defined(CONFIG_SHADOW_CALL_STACK) && !defined(CONFIG_DYNAMIC_SCS)
+#define KASAN_PORT_HAS_SHADOW_STACK
+static inline uintptr_t kasan_port_scs_top(void)
+{
+	uintptr_t top;
+
+	__asm__("mov %0, x18" : "=r"(top));
+	return top;
+}
+
+static inline uintptr_t kasan_port_scs_base(uintptr_t top)
+{
+	const uintptr_t base = *(const uintptr_t *)(redzone_current() + REDZONE_TASK_SCS);
+
+	/* The first task's is not aligned. Those of interrupts are. */
+	return top - base < REDZONE_SCS_SIZE ? base : top & ~(REDZONE_SCS_SIZE - 1);
+}
+#endif
+
 #endif
