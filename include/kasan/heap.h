@@ -32,8 +32,8 @@ struct kasan_fifo {
  * selects 16. The redzone before the object holds the runtime's header.
  * @quarantine_max: bytes of freed chunks to keep in quarantine, so that uses after free are found; 0: none.
  * @release: gives a raw chunk back to the allocator; called with no runtime lock held. The chunk is still poisoned. An
- * allocator that gives whole pages back to the system calls kasan_unpoison() for them first, so that accesses by their
- * next owner are not reported.
+ * allocator that gives whole pages back to the system must call kasan_unpoison() for them first, so that accesses by
+ * their next owner are not reported.
  * @acquire: optional: takes @size bytes from the allocator, aligned to 8; returns NULL if no memory is left. Only
  * kasan_heap_malloc() and its relatives call it. A misaligned chunk is released at once and the allocation fails.
  * @raw_size: optional: usable bytes of a raw chunk. The runtime calls it only for early chunks (see
@@ -128,9 +128,9 @@ static inline void *kasan_heap_plain_alloc(struct kasan_heap *heap, size_t align
 
 /* --- Wrapping your own allocator --- */
 
-/** kasan_heap_add() - register a heap. Call it once the heap's memory has shadow. Until this call, kasan_heap_malloc() and its relatives
- *  hand out and take back raw chunks, and the heap remembers the chunks' address range. A second call does
- *  nothing. */
+/** kasan_heap_add() - register a heap. Call it once the heap's memory has shadow. Until this call, kasan_heap_malloc()
+ *  and its relatives hand out and take back raw chunks, and the heap remembers the chunks' address range. A second call
+ *  does nothing. */
 KASAN_HOOK void kasan_heap_add(struct kasan_heap *heap) KASAN_OFF();
 
 /**
@@ -138,9 +138,9 @@ KASAN_HOOK void kasan_heap_add(struct kasan_heap *heap) KASAN_OFF();
  *	[@start, @start + @size)
  *
  * Call it for allocations that did not go through kasan_heap_malloc(). A heap has one range. A second call extends it
- * to cover the old range and the new one. A pointer in the range that has no runtime header is an early chunk: kasan_heap_free() passes it to
- * @heap->release. With @heap->raw_size it is also poisoned and held back in the quarantine, a second free of it is
- * reported, and it can be reallocated.
+ * to cover the old range and the new one. A pointer in the range that has no runtime header is an early chunk:
+ * kasan_heap_free() passes it to @heap->release. With @heap->raw_size it is also poisoned and held back in the
+ * quarantine, a second free of it is reported, and it can be reallocated.
  */
 KASAN_HOOK void kasan_heap_adopt(struct kasan_heap *heap, const void *start, size_t size)
 	KASAN_OFF();

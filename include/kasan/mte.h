@@ -2,9 +2,9 @@
 /*
  * mte.h - the instructions of arm64's Memory Tagging Extension, as inline functions.
  *
- * The runtime takes them from here, and so may ports and their tests. Each tells the assembler about the extension, so the surrounding code needs no -march
- * option and runs on CPUs without the extension as long as it does not call these. Pointers have the tag to be stored
- * in bits 59:56.
+ * The runtime takes them from here, and so may ports and their tests. Each tells the assembler about the extension, so
+ * the surrounding code needs no -march option and runs on CPUs without the extension as long as it does not call these.
+ * Pointers have the tag to be stored in bits 59:56.
  */
 #ifndef KASAN_MTE_H
 #define KASAN_MTE_H

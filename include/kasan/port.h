@@ -27,8 +27,8 @@
  *    Sizes are in bytes.
  *
  * "In reports" means: under the report lock, with interrupts off, on the CPU that prints. Only one report is printed at
- * a time, across all CPUs, so such a function may use static buffers. A report that had to wait is printed in a different context
- * from the one that found the bug.
+ * a time, across all CPUs, so such a function may use static buffers. A report that had to wait is printed in a
+ * different context from the one that found the bug.
  *
  * REQUIRED functions have no default: if a port leaves one out, the linker names it. OPTIONAL functions have a weak
  * default in the runtime, stated at each.
@@ -49,13 +49,14 @@ struct kasan_report_info;
 /* --- REQUIRED, hot: called on allocation paths --- */
 
 /*
- * Write kasan_port_irq_save(), kasan_port_irq_restore() and kasan_port_cpu() as ordinary functions, or, for speed, as static inline functions in a header named with
- * -DKASAN_PORT_INLINE_H='"my_kasan_inline.h"'. With #define KASAN_PORT_HAS_TASK_ID that header also supplies uint32_t
- * kasan_port_task_id(void), which returns what kasan_port_task() would put in id. If traces are off, the runtime calls
- * it instead of kasan_port_task(). With #define KASAN_PORT_HAS_TASK_STACK in addition, it also supplies bool
- * kasan_port_task_stack(uintptr_t sp, uintptr_t *start, uintptr_t *end). @sp is an address on the stack that the CPU
- * uses. If it lies on the running task's stack, the function sets the bounds of that stack and returns true. If not, or
- * in an interrupt (see trace_end), it returns false, and the runtime calls kasan_port_task().
+ * Write kasan_port_irq_save(), kasan_port_irq_restore() and kasan_port_cpu() as ordinary functions, or, for speed, as
+ * static inline functions in a header named with -DKASAN_PORT_INLINE_H='"my_kasan_inline.h"'. With #define
+ * KASAN_PORT_HAS_TASK_ID that header also supplies uint32_t kasan_port_task_id(void), which returns what
+ * kasan_port_task() would put in id. If traces are off, the runtime calls it instead of kasan_port_task(). With #define
+ * KASAN_PORT_HAS_TASK_STACK in addition, the header also supplies bool kasan_port_task_stack(uintptr_t sp, uintptr_t
+ * *start, uintptr_t *end). @sp is an address on the stack that the CPU uses. If it lies on the running task's stack,
+ * the function sets the bounds of that stack and returns true. If not, or in an interrupt (see trace_end), it returns
+ * false, and the runtime calls kasan_port_task().
  *
  * A system that is compiled with -fsanitize=shadow-call-stack can have traces copied from the shadow stack: this costs
  * less than half as much as following frames, and is right even if a bug has overwritten the ordinary stack. With
@@ -127,8 +128,9 @@ void kasan_port_task(struct kasan_port_task *task);
  * which may need a lock that is already held. The runtime never gives the memory back.
  *
  * The memory is for the stack depot, the stack ring (tag modes: recent allocations and frees), the queues of the
- * quarantines, and the map of kasan.slack=check. kasan_init() calls this function. An allocation or a free may call it
- * too, with interrupts off and perhaps with a lock of the runtime held. Reports never call it.
+ * quarantines, and the map that the boot parameter kasan.slack=check needs. kasan_init() calls this function. An
+ * allocation or a free may call it too, with interrupts off and perhaps with a lock of the runtime held. Reports never
+ * call it.
  *
  * Return: zeroed memory aligned to 16 bytes, or NULL. On NULL the runtime drops the trace, or holds fewer objects in the
  * quarantine, and nothing else is affected. It asks again the next time it needs memory.
@@ -147,9 +149,9 @@ void *kasan_port_alloc(size_t size);
 void kasan_port_print(const char *text);
 
 /** kasan_port_panic() - stop the system. Called if kasan.fault=panic was given, or if a bug was found in code that was
- *  compiled without -fsanitize-recover, which cannot go on after a report. @why: one line. Called after the report, with no lock of
- *  the runtime held, so it may call the runtime. There is one exception: if such code has a bug while a report is
- *  printed, this function is called inside that report. */
+ *  compiled without -fsanitize-recover, which cannot go on after a report. @why: one line. Called after the report,
+ *  with no lock of the runtime held, so it may call the runtime. There is one exception: if code that was compiled
+ *  without -fsanitize-recover has a bug while a report is printed, this function is called inside that report. */
 __attribute__((__noreturn__)) void kasan_port_panic(const char *why);
 
 /* --- OPTIONAL --- */
@@ -207,17 +209,15 @@ bool kasan_port_variable(uintptr_t addr, char *buf, size_t size);
 uint64_t kasan_port_clock(void);
 
 /** kasan_port_seed() - Return: the seed of the random tags (tag modes), and of the pattern that kasan.slack=check
- *  writes. Called at the
- *  first allocation of each CPU. Default: 0 (every boot has the same sequence). */
+ *  writes. Called at the first allocation of each CPU. Default: 0 (every boot has the same sequence). */
 uint64_t kasan_port_seed(void);
 
 /** kasan_port_readable() - can @size bytes at @addr be read without a fault? The runtime asks before it trusts memory
- *  that a bug may have corrupted. It calls this function in three cases: in reports, where the runtime may hold another of
- *  its locks besides the report lock; on
- *  a CPU whose report has to wait; and in kasan_heap_free() and its relatives for early chunks (see
- *  kasan_heap_adopt()). A range that wraps around is not readable. Default: true if the range has shadow. If only some
- *  windows of memory have shadow (see kasan_window_add()), it is also true for all other addresses, except those near
- *  null. */
+ *  that a bug may have corrupted. It calls this function in three cases: in reports, where the runtime may hold another
+ *  of its locks besides the report lock; on a CPU whose report has to wait; and in kasan_heap_free() and its relatives
+ *  for early chunks (see kasan_heap_adopt()). A range that wraps around is not readable. Default: true if the range has
+ *  shadow. If only some windows of memory have shadow (see kasan_window_add()), it is also true for all other
+ *  addresses, except those near null. */
 bool kasan_port_readable(const void *addr, size_t size);
 
 /** kasan_port_image() - where in RAM the program itself is: code (unless it runs from flash), data, bss and the stacks
@@ -261,10 +261,10 @@ bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *task);
  *	the task that it reports on
  * @size: filled: its size in bytes, at least KASAN_REPORT_STACK_MIN of <kasan/report.h>.
  *
- * Each CPU has one, which no task and no interrupt uses for anything else. The function is called, and the stack used,
+ * Each CPU has one, which is not the stack of any task or of interrupts. The function is called, and the stack used,
  * with interrupts off. Interrupts that kasan_port_irq_save() does not mask may use it below the report's frames. All
- * functions called "in reports" run on it. kasan_port_report_end(), report hooks and kasan_port_panic() run on the stack of the
- * context that found the bug.
+ * functions called "in reports" run on it. kasan_port_report_end(), report hooks and kasan_port_panic() run on the
+ * stack of the context that found the bug.
  *
  * Default: NULL (reports run on the stack of the context that found the bug). If the bounds from kasan_port_task()
  * leave too little room on it, the report is shortened and says so.
@@ -304,8 +304,8 @@ void kasan_port_print_page(const void *addr);
 void kasan_port_print_banner(void);
 
 /** kasan_port_report_begin() - a report starts: the port may stop other writers of the console. Called in the report,
- *  before its first line. The next report may begin, on another CPU, before kasan_port_report_end() has been called for this
- *  one. Default: nothing. */
+ *  before its first line. The next report may begin, on another CPU, before kasan_port_report_end() has been called for
+ *  this one. Default: nothing. */
 void kasan_port_report_begin(void);
 
 /** kasan_port_report_end() - a report is complete, whether full or the single line of kasan.repeat=brief. Called on the

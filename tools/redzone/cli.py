@@ -38,7 +38,7 @@ Exit status:
   1  KASAN reported
   2  usage or build error
   3  the program or the kernel crashed, or hung (--timeout)
-  4  the program returned non-zero, or aborted
+  4  the program returned non-zero, or aborted, or a --save failed
   5  the lock validator reported (--lockdep)
   130  interrupted
 If several apply, the first in this order decides: KASAN report, crash, lock-validator report,
