@@ -5,12 +5,13 @@ It fetches Debian's source the first time, and builds two kernels for each row o
 two CPUs. With --quick it does so for arm64, Generic mode with inline checks, only.
 """
 
+import re
 import statistics
 
 from redzone.decode.decoder import Decoder
 from redzone.testing.runner import FAIL, PASS, SKIP, Result
 
-from .host import apply, boot, build, source
+from .host import apply, boot, build, disk, source
 
 SLOW = True
 QUICK = "part"
@@ -27,17 +28,27 @@ BOOTS = {
     ("arm64", "generic-outline", "gcc"): [(1, ())],
     ("arm64", "generic-inline", "clang", "scs"): [(4, ())],
     ("arm64", "generic-inline", "clang", "rt"): [(4, ())],
+    ("arm64", "generic-inline", "clang", "module"): [(1, ())],
+    ("arm64", "sw_tags", "clang", "module"): [(1, ())],
+    ("arm64", "hw_tags", "clang", "module"): [(1, ())],
+    ("arm64", "generic-inline", "clang", "kunit-all"): [(4, ("kasan_multi_shot",))],
     ("x86_64", "generic-inline", "clang"): [(1, ()), (4, ())],
     ("x86_64", "generic-outline", "clang"): [(1, ())],
     ("x86_64", "generic-inline", "gcc"): [(4, ())],
+    ("x86_64", "generic-inline", "clang", "kunit-all"): [(4, ("kasan_multi_shot",))],
 }
 IN_QUICK = (("arm64", "generic-inline", "clang"),)
 RANK = {"fail": 0, "skip": 1, "pass": 2}
+# One allocation in so many fails, also those that may wait. Without a line on the console for each.
+FAILURES = {"probability": 5, "interval": 1, "times": -1, "verbose": 0, "ignore-gfp-wait": "N"}
+# What Linux prints of an exception in the kernel, and a function of Redzone where it happened.
+_CRASH = re.compile(r"Internal error|Unable to handle|Oops|BUG: unable|general protection|stack guard page")
+_AT = re.compile(r"\b(?:pc|RIP) ?: .*?\b((?:__)?(?:redzone|kasan_port)_\w+)\+0x")
 
 
 def worse(own, ours):
     """Return lines about the cases of the Session @ours that are worse than in @own: one that passes there
-    must pass, one that is skipped may be."""
+    must pass, one that is skipped may be, and each must print as many reports."""
     there, here = ({case.name: case for case in session.cases} for session in (own, ours))
     lines = []
     for name, case in there.items():
@@ -46,6 +57,8 @@ def worse(own, ours):
             lines.append(f"{name}: {case.status} with Linux's own, not run with Redzone")
         elif RANK[mine.status] < RANK[case.status]:
             lines.append(f"{name}: {case.status} with Linux's own, {mine.status} with Redzone")
+        elif mine.reports != case.reports:
+            lines.append(f"{name}: {case.reports} reports with Linux's own, {mine.reports} with Redzone")
     return lines
 
 
@@ -60,6 +73,53 @@ def depth(session):
     return statistics.median([len(stack.frames) for stack in stacks if stack] or [0])
 
 
+def crashes(lines):
+    """Return what the console @lines say of exceptions inside Redzone."""
+    found = []
+    for number, line in enumerate(lines):
+        if _CRASH.search(line):
+            inside = next((match for match in map(_AT.search, lines[number : number + 40]) if match), None)
+            if inside:
+                found.append(f"{line.strip()} in {inside[1]}()")
+    return found
+
+
+def _kinds(image):
+    """Return the stems of the files of further options of @image."""
+    return {path.stem for path in image.make.more}
+
+
+def _session(image, log, smp, parameters):
+    """Boot @image with the suites that it is for. Return the Session."""
+    options = {"append": parameters, "smp": smp}
+    if "module" in _kinds(image):
+        files = disk.modules(image.make, "mm/kasan/kasan_test.ko")
+        options["initrd"] = disk.script(image, [f"load /{name}" for name in files], files)
+    if "kunit-all" in _kinds(image):
+        options["suites"] = "*"
+    return boot.kunit(image, log, **options)
+
+
+def _failing(image, cases, smp):
+    """Let allocations fail while the suites of @cases run once more, after the boot. Return the Result."""
+    knobs = [
+        f"write /d/{kind}/{knob} {value}"
+        for kind in ("failslab", "fail_page_alloc")
+        for knob, value in FAILURES.items()
+    ]
+    suites = dict.fromkeys(case.name.partition(".")[0] for case in cases)
+    runs = [f"write /d/kunit/{name}/run 1" for name in suites]
+    initrd = disk.script(image, ["mount debugfs /d", *knobs, *runs])
+    name = f"{image.make.output.name}-failures"
+    log = source.HOME / "logs" / f"suite-{name}.log"
+    session = boot.kunit(image, log, suites="*", smp=smp, initrd=initrd)
+    lines = crashes(session.lines)
+    started = next((n for n, line in enumerate(session.lines) if "Run /init" in line), None)
+    if started is None or not any("# Subtest:" in line for line in session.lines[started:]):
+        lines.append(f"no suite has run: {session.ended or 'see the log'}")
+    return Result(name, FAIL if lines else PASS, "\n".join(lines), log)
+
+
 def _boots(image, rows):
     """Boot @image as each of @rows says. Return {name: Session}."""
     sessions = {}
@@ -67,7 +127,7 @@ def _boots(image, rows):
         words = (f"{smp}cpu", *(one.rpartition("=")[2] for one in parameters))
         name = "-".join((image.make.output.name, *words))
         log = source.HOME / "logs" / f"suite-{name}{'-own' if image.own else ''}.log"
-        sessions[name] = boot.kunit(image, log, append=parameters, smp=smp)
+        sessions[name] = _session(image, log, smp, parameters)
     return sessions
 
 
@@ -110,5 +170,8 @@ def run(context):
             continue
         rows = BOOTS[kernel]
         theirs = _boots(build.build(make, own=True), rows)
-        for name, session in _boots(build.build(make), rows).items():
+        image = build.build(make)
+        for name, session in _boots(image, rows).items():
             yield _compare(name, theirs[name], session)
+        if "kunit-all" in more:
+            yield _failing(image, theirs[name].cases, rows[0][0])

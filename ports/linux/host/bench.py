@@ -3,17 +3,14 @@
 
 import re
 import shutil
-from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 from redzone.core import base
 from redzone.core.base import Failure
-from redzone.core.process import call
 
-from . import boot, build
+from . import boot, build, disk
 from .source import HOME
 
-FOLDER = Path(__file__).parents[1] / "module"
 _ROW = re.compile(r"redzone-bench: (\S+) (\d+)")
 # Of Linux's lib/test_vmalloc.c. A microsecond of the machine has so many instructions.
 _VMALLOC = re.compile(r"Summary: (\w+)_alloc_test passed: 1 failed: 0.* avg: (\d+) usec")
@@ -23,38 +20,14 @@ TIMEOUT = 3600
 MEMORY_MIB = 256
 
 
-def archive(files):
-    """Return an initial RAM disk, cpio's "newc" format, with {name: bytes} of the executable @files."""
-    out = b""
-    entries = [(name, data, 0o100755) for name, data in files.items()] + [("TRAILER!!!", b"", 0)]
-    for number, (name, data, mode) in enumerate(entries, 1):
-        fields = (number, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0)
-        head = b"070701" + b"".join(b"%08x" % field for field in fields) + name.encode() + b"\0"
-        head += b"\0" * (-len(head) % 4)
-        out += head + data + b"\0" * (-len(data) % 4)
-    return out
-
-
 def _modules(make):
     """Build measure.ko, and Linux's test_vmalloc.ko, for the kernel of @make. Return {name: bytes}."""
     folder = make.output / "bench"
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(FOLDER, folder, copy_function=shutil.copyfile)
-    make("modules_prepare")
+    shutil.copytree(disk.FOLDER, folder, copy_function=shutil.copyfile)
+    found = disk.modules(make, "lib/test_vmalloc.ko")
     make(f"M={folder}", "KBUILD_MODPOST_WARN=1", "modules")
-    make("KBUILD_MODPOST_WARN=1", "lib/test_vmalloc.ko")
-    paths = (folder / "measure.ko", make.output / "lib/test_vmalloc.ko")
-    return {path.name: path.read_bytes() for path in paths}
-
-
-def _program(arch, folder, name):
-    """Compile a program of the initial RAM disk. Return its bytes."""
-    path, source = folder / name, FOLDER / f"{name}.c"
-    command = ["clang-19", f"--target={build.ARCHES[arch].target}", "-O2", "-ffreestanding", "-nostdlib"]
-    status, text = call([*command, "-static", "-fuse-ld=lld", "-o", str(path), str(source)])
-    if status:
-        raise Failure(f"{base.relative(source)} cannot be compiled:\n{text}")
-    return path.read_bytes()
+    return found | {"measure.ko": (folder / "measure.ko").read_bytes()}
 
 
 def rows(lines):
@@ -68,12 +41,11 @@ def measure(make, own=False, append=(), log=None):
     """Build the kernel of @make, boot it and count. Return {row: count}: instructions, and KiB of memory."""
     image = build.build(make, own)
     folder = image.image.parent
-    disk = folder / "bench.cpio"
-    programs = {name: _program(make.arch, folder, name) for name in ("init", "exit")}
-    disk.write_bytes(archive(programs | _modules(make)))
+    programs = {name: disk.program(make.arch, folder, name) for name in ("init", "exit")}
+    initrd = disk.write(folder / "bench.cpio", programs | _modules(make))
     log = log or HOME / "logs" / f"bench-{image.name}.log"
     machine = {"memory": f"{MEMORY_MIB}M", "icount": True, "timeout": TIMEOUT}
-    session = boot.run(image, log, ["kunit.enable=0", *append], initrd=disk, **machine)
+    session = boot.run(image, log, ["kunit.enable=0", *append], initrd=initrd, **machine)
     found = rows(session.lines)
     if session.ended or "end" not in found:
         raise Failure(

@@ -71,9 +71,13 @@ def run(image, log, parameters, timeout=TIMEOUT, echo=None, **machine):
 
 
 def kunit(image, log, append=(), suites="kasan*", **options):
-    """Boot @image, which runs its KUnit @suites and then stops the machine. Return the Session."""
-    # Without ACPI a machine cannot switch itself off, and QEMU does not start it again.
-    parameters = ["kunit_shutdown=reboot", f"kunit.filter_glob={suites}", *append]
+    """Boot @image, which runs its KUnit @suites. Then it stops the machine, or with an initrd starts init.
+
+    Return the Session."""
+    parameters = [f"kunit.filter_glob={suites}", *append]
+    if not options.get("initrd"):
+        # Without ACPI a machine cannot switch itself off, and QEMU does not start it again.
+        parameters.append("kunit_shutdown=reboot")
     session = run(image, log, parameters, **options)
     parsed = ktap.parse(session.lines)
     session.cases = parsed.cases

@@ -10,7 +10,12 @@ void redzone_offsets(void);
 void redzone_offsets(void)
 {
 	DEFINE(REDZONE_TASK_PID, offsetof(struct task_struct, pid));
+#ifdef CONFIG_X86_64
+	DEFINE(REDZONE_CPU_TASK, offsetof(struct pcpu_hot, current_task));
+	DEFINE(REDZONE_CPU_NUMBER, offsetof(struct pcpu_hot, cpu_number));
+#else
 	DEFINE(REDZONE_TASK_CPU, offsetof(struct task_struct, thread_info.cpu));
+#endif
 	DEFINE(REDZONE_TASK_STACK, offsetof(struct task_struct, stack));
 	DEFINE(REDZONE_STACK_SIZE, THREAD_SIZE);
 #if defined(CONFIG_ARM64) && defined(CONFIG_SHADOW_CALL_STACK)

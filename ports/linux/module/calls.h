@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* calls.h - system calls without a C library, and the counter of instructions, for arm64 and x86_64. */
+/* calls.h - system calls and text without a C library, and the counter of instructions, for arm64 and x86_64. */
 #ifndef CALLS_H
 #define CALLS_H
 
@@ -57,6 +57,11 @@ enum {
 };
 #endif
 
+#define AT_FDCWD (-100L)
+#define O_RDWR	 02L
+#define O_CREAT	 0100L
+#define SIGCHLD	 17L
+
 static inline long call(long number, long a, long b, long c, long d, long e)
 {
 #ifdef __x86_64__
@@ -98,6 +103,50 @@ static inline uint64_t now(void)
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(count));
 	return count;
 #endif
+}
+
+static inline size_t length(const char *text)
+{
+	size_t size = 0;
+
+	while (text[size])
+		size++;
+	return size;
+}
+
+static inline void print(const char *text)
+{
+	call(WRITE, 1, (long)text, (long)length(text), 0, 0);
+}
+
+/* Stop the machine. */
+static inline void stop(void)
+{
+	call(REBOOT, 0xfee1deadL, 0x28121969L, 0x1234567L, 0, 0);
+	for (;;)
+		;
+}
+
+/* Return @value, or print @what and stop the machine if it is an error. */
+static inline long need(const char *what, long value)
+{
+	if (value >= 0)
+		return value;
+	print("redzone: failed: ");
+	print(what);
+	print("\n");
+	stop();
+	return 0;
+}
+
+/* Return: what finit_module() returns. */
+static inline long load(const char *path, const char *options)
+{
+	const long file = need(path, call(OPENAT, AT_FDCWD, (long)path, 0, 0, 0));
+	const long result = call(FINIT_MODULE, file, (long)options, 0, 0, 0);
+
+	call(CLOSE, file, 0, 0, 0, 0);
+	return result;
 }
 
 #endif

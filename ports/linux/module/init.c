@@ -7,20 +7,6 @@
  */
 #include "calls.h"
 
-#define AT_FDCWD     (-100L)
-#define AT_REMOVEDIR 0x200L
-#define O_CREAT_RDWR 0102L
-#define SIGCHLD	     17L
-
-static size_t length(const char *text)
-{
-	size_t size = 0;
-
-	while (text[size])
-		size++;
-	return size;
-}
-
 /* Write @value in decimal to the end of the 24 bytes @buf. Return: its first digit. */
 static char *decimal(char *buf, uint64_t value)
 {
@@ -34,11 +20,6 @@ static char *decimal(char *buf, uint64_t value)
 	return at;
 }
 
-static void print(const char *text)
-{
-	call(WRITE, 1, (long)text, (long)length(text), 0, 0);
-}
-
 static void row(const char *name, uint64_t count)
 {
 	char buf[24];
@@ -48,25 +29,6 @@ static void row(const char *name, uint64_t count)
 	print(" ");
 	print(decimal(buf, count));
 	print("\n");
-}
-
-static void stop(void)
-{
-	call(REBOOT, 0xfee1deadL, 0x28121969L, 0x1234567L, 0, 0);
-	for (;;)
-		;
-}
-
-/* Return @value, or print @what and stop the machine if it is an error. */
-static long need(const char *what, long value)
-{
-	if (value >= 0)
-		return value;
-	print("redzone-bench failed: ");
-	print(what);
-	print("\n");
-	stop();
-	return 0;
 }
 
 static void finish(void)
@@ -152,7 +114,7 @@ static unsigned int files(void)
 				need("unlink", call(UNLINKAT, AT_FDCWD, (long)name, 0, 0, 0));
 			} else {
 				long file = need("create", call(OPENAT, AT_FDCWD, (long)name,
-								O_CREAT_RDWR, 0600, 0));
+								O_CREAT | O_RDWR, 0600, 0));
 
 				call(WRITE, file, (long)buf, sizeof(buf), 0, 0);
 				call(CLOSE, file, 0, 0, 0, 0);
@@ -218,15 +180,6 @@ static void measure(const char *name, unsigned int (*work)(void))
 	row(name, (now() - start) / rounds);
 }
 
-static void load(const char *path, const char *options)
-{
-	long file = need(path, call(OPENAT, AT_FDCWD, (long)path, 0, 0, 0));
-
-	/* test_vmalloc says that it cannot be loaded when it is done. */
-	call(FINIT_MODULE, file, (long)options, 0, 0, 0);
-	call(CLOSE, file, 0, 0, 0, 0);
-}
-
 void _start(void);
 
 #ifdef __x86_64__
@@ -237,7 +190,7 @@ void _start(void)
 {
 	row("boot", now());
 	/* This first: memory that is in use after the boot is one of its rows. */
-	load("/measure.ko", "");
+	need("measure.ko", load("/measure.ko", ""));
 	need("mkdir", call(MKDIRAT, AT_FDCWD, (long)"/t", 0700, 0, 0));
 	need("mount", call(MOUNT, (long)"tmpfs", (long)"/t", (long)"tmpfs", 0, 0));
 	measure("getpid", getpid);
@@ -245,6 +198,7 @@ void _start(void)
 	measure("pipe_ping_pong", pipe_ping_pong);
 	measure("tmpfs_file", files);
 	measure("loopback_mib", loopback);
+	/* It says that it cannot be loaded when it is done. */
 	load("/test_vmalloc.ko",
 	     "nr_threads=1 run_test_mask=31 test_repeat_count=1 test_loop_count=1000");
 	print("redzone-bench: end 0\n");

@@ -13,7 +13,7 @@ import pytest
 from redzone.core import base
 from redzone.core.base import ROOT, Failure
 from redzone.kit.ports.linux import port, suite, table
-from redzone.kit.ports.linux.host import apply, bench, boot, build, names
+from redzone.kit.ports.linux.host import apply, bench, boot, build, disk, names
 from redzone.machine import ktap
 
 pytestmark = pytest.mark.quick
@@ -275,6 +275,24 @@ def test_a_case_that_is_worse_than_with_linuxs_own_is_named(tmp_path):
     ]
 
 
+def test_a_report_that_only_one_gives_is_named(tmp_path):
+    own, ours = (boot.Session(tmp_path / "log", [ktap.Case("one", "pass", reports=n)]) for n in (1, 2))
+    assert suite.worse(own, ours) == ["one: 1 reports with Linux's own, 2 with Redzone"]
+    assert suite.worse(own, own) == []
+
+
+def test_only_exceptions_inside_redzone_are_its_own():
+    arm = "[    4.0] Internal error: Oops: 0000000096000006 [#1] PREEMPT SMP"
+    x86 = "[    4.0] Oops: general protection fault, probably for non-canonical address: 0000 [#1] SMP KASAN"
+    ours = ("[    4.0] pc : redzone_slab_free+0x40/0x200", "[    4.0] RIP: 0010:__redzone_fill+0x4/0x20")
+    assert suite.crashes([arm, "[    4.0] CPU: 0 UID: 0", ours[0]]) == [f"{arm} in redzone_slab_free()"]
+    assert suite.crashes([x86, ours[1]]) == [f"{x86} in __redzone_fill()"]
+    assert not suite.crashes(
+        [arm, "[    4.0] pc : test_case+0x40/0x200", "[    4.0]  redzone_slab_free+0x1/0x2"]
+    )
+    assert not suite.crashes([ours[0]])
+
+
 def test_traces_that_are_too_short_are_a_failure(tmp_path):
     """Linux's suite passes although each trace has one function, as on x86_64 with the ORC unwinder."""
     report = (
@@ -315,7 +333,7 @@ def members(data):
 
 def test_the_initial_ram_disk_has_the_files():
     files = {"init": b"\x7fELF" + bytes(3), "measure.ko": bytes(range(256))}
-    found = members(bench.archive(files))
+    found = members(disk.archive(files))
     assert [(name, data) for name, _, data in found] == [*files.items(), ("TRAILER!!!", b"")]
     assert [mode for _, mode, _ in found[:2]] == [0o100755] * 2
 

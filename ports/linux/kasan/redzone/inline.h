@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inline.h - the hot functions of the port in line, for arm64 (KASAN_PORT_INLINE_H). port.c has them as functions for the
- * other architectures.
+ * inline.h - the hot functions of the port in line (KASAN_PORT_INLINE_H). port.c has them as functions for kernels under
+ * Xen, which cannot switch interrupts off by themselves.
  *
  * The runtime is compiled without Linux's headers, so redzone_offsets.h has what it needs of struct task_struct.
  */
@@ -9,6 +9,8 @@
 #define KASAN_LINUX_INLINE_H
 
 #include <redzone_offsets.h>
+
+#ifdef CONFIG_ARM64
 
 /* Linux keeps the running task in SP_EL0. */
 static inline uintptr_t redzone_current(void)
@@ -38,6 +40,47 @@ static inline unsigned int kasan_port_cpu(void)
 	return *(const volatile uint32_t *)(redzone_current() + REDZONE_TASK_CPU);
 }
 
+#else /* x86_64 */
+
+/* Linux's variable of each CPU that has the running task. Here only its place counts. */
+extern const char pcpu_hot[];
+
+static inline uintptr_t redzone_current(void)
+{
+	uintptr_t task;
+
+	__asm__("movq %%gs:%1, %0"
+		: "=r"(task)
+		: "m"(*(const uintptr_t *)(pcpu_hot + REDZONE_CPU_TASK)));
+	return task;
+}
+
+static inline unsigned long kasan_port_irq_save(void)
+{
+	unsigned long flags;
+
+	__asm__ volatile("pushfq\n\tpopq %0\n\tcli" : "=rm"(flags) : : "memory");
+	return flags;
+}
+
+static inline void kasan_port_irq_restore(unsigned long flags)
+{
+	if (flags & 0x200) /* IF */
+		__asm__ volatile("sti" : : : "memory");
+}
+
+static inline unsigned int kasan_port_cpu(void)
+{
+	uint32_t cpu;
+
+	__asm__ volatile("movl %%gs:%1, %0"
+			 : "=r"(cpu)
+			 : "m"(*(const uint32_t *)(pcpu_hot + REDZONE_CPU_NUMBER)));
+	return cpu;
+}
+
+#endif
+
 #define KASAN_PORT_HAS_TASK_ID
 static inline uint32_t kasan_port_task_id(void)
 {
@@ -54,7 +97,7 @@ static inline bool kasan_port_task_stack(uintptr_t sp, uintptr_t *start, uintptr
 }
 
 /* With CONFIG_DYNAMIC_SCS a kernel finds out at boot whether it has shadow stacks, and may have none. */
-#if defined(CONFIG_SHADOW_CALL_STACK) && !defined(CONFIG_DYNAMIC_SCS)
+#if defined(CONFIG_ARM64) && defined(CONFIG_SHADOW_CALL_STACK) && !defined(CONFIG_DYNAMIC_SCS)
 #define KASAN_PORT_HAS_SHADOW_STACK
 static inline uintptr_t kasan_port_scs_top(void)
 {

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+/*
+ * script.c - /init of the initial RAM disk for tests: does what the lines of /script say, and stops the machine.
+ *
+ *	mount TYPE FOLDER	mount a file system, at a folder that is made
+ *	write FILE TEXT		write the rest of the line to FILE
+ *	load FILE		load a module
+ *	run FILE ARGUMENT...	run a program until it ends
+ *
+ * A line that fails is printed, and the others are done.
+ */
+#include "calls.h"
+
+#define MOST 30
+
+static char script[64 << 10];
+
+/* Cut @line at its next space. Return: what comes after it. */
+static char *next(char *line)
+{
+	while (*line && *line != ' ')
+		line++;
+	if (*line)
+		*line++ = 0;
+	return line;
+}
+
+static long mount(char *type)
+{
+	char *folder = next(type);
+
+	call(MKDIRAT, AT_FDCWD, (long)folder, 0755, 0, 0);
+	return call(MOUNT, (long)type, (long)folder, (long)type, 0, 0);
+}
+
+static long write_text(char *path)
+{
+	char *text = next(path);
+	const long file = call(OPENAT, AT_FDCWD, (long)path, O_RDWR, 0, 0);
+	long result;
+
+	if (file < 0)
+		return file;
+	result = call(WRITE, file, (long)text, (long)length(text), 0, 0);
+	call(CLOSE, file, 0, 0, 0, 0);
+	return result;
+}
+
+static long run(char *path)
+{
+	static const char *const environment[] = {"PATH=/usr/bin:/bin", "HOME=/", NULL};
+	const char *arguments[MOST + 1] = {NULL};
+	int status = 0;
+	long child;
+
+	for (unsigned int i = 0; *path && i < MOST; i++) {
+		arguments[i] = path;
+		path = next(path);
+	}
+	child = call(CLONE, SIGCHLD, 0, 0, 0, 0);
+	if (!child) {
+		call(EXECVE, (long)arguments[0], (long)arguments, (long)environment, 0, 0);
+		call(EXIT, 127, 0, 0, 0, 0);
+	}
+	if (child > 0)
+		child = call(WAIT4, child, (long)&status, 0, 0, 0);
+	return child < 0 ? child : -status;
+}
+
+static void carry_out(char *line)
+{
+	char *rest = next(line);
+	long result = -1;
+
+	switch (line[0]) {
+	case 'm':
+		result = mount(rest);
+		break;
+	case 'w':
+		result = write_text(rest);
+		break;
+	case 'l':
+		result = load(rest, "");
+		break;
+	case 'r':
+		result = run(rest);
+		break;
+	default:
+		break;
+	}
+	if (result < 0) {
+		print("redzone: failed: ");
+		print(line);
+		print(" ");
+		print(rest);
+		print("\n");
+	}
+}
+
+void _start(void);
+
+#ifdef __x86_64__
+/* At the start of a program the stack is not aligned as after a call. */
+__attribute__((force_align_arg_pointer))
+#endif
+void _start(void)
+{
+	const long file = need("/script", call(OPENAT, AT_FDCWD, (long)"/script", 0, 0, 0));
+	char *line = script, *end;
+
+	need("/script", call(READ, file, (long)script, sizeof(script) - 1, 0, 0));
+	call(CLOSE, file, 0, 0, 0, 0);
+	for (; *line; line = end) {
+		for (end = line; *end && *end != '\n'; end++)
+			;
+		if (*end)
+			*end++ = 0;
+		carry_out(line);
+	}
+	print("redzone: end\n");
+	stop();
+}
