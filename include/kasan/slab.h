@@ -187,6 +187,13 @@ static inline void *kasan_slab_resize(struct kasan_cache *cache, void *object, s
 }
 #endif
 
+#ifdef CONFIG_KASAN_GENERIC
+/** kasan_slab_is_live() - is @object certainly the start of a live object of @cache? For allocators that would have to
+ *  divide to find the start of its slot. False says nothing: its metadata may have been overwritten. Not for slots
+ *  without metadata (kasan=off). Any context. */
+bool kasan_slab_is_live(const struct kasan_cache *cache, const void *object);
+#endif
+
 /** kasan_object_size() - Return: bytes asked for when the live object at @object of @cache was allocated (without
  *  KASAN: @cache->object_size). Does not unpoison anything. */
 KASAN_HOOK size_t kasan_object_size(struct kasan_cache *cache, const void *object)

@@ -375,6 +375,19 @@ static kasan_always_inline bool end_good_life(struct kasan_alloc_meta *meta, con
 					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
+bool kasan_slab_is_live(const struct kasan_cache *cache, const void *object)
+{
+	const struct kasan_alloc_meta *meta = alloc_meta(cache, object);
+	const size_t last = cache->alloc_meta_offset + sizeof(*meta) - 1;
+	const uint8_t *shadow = object_shadow(object);
+
+	/* For a pointer into an object, metadata might lie past the end of memory, so its shadow comes first. */
+	return is_laid_out(cache) && shadow && !(*shadow & 0x80) &&
+	       shadow[last >> KASAN_SHADOW_SCALE_SHIFT] == KASAN_SLAB_REDZONE &&
+	       __atomic_load_n(&meta->flags, __ATOMIC_RELAXED) ==
+		       kasan_meta_seal(meta, object, KASAN_META_LIVE);
+}
+
 /* Return: what is wrong with freeing @object, which the allocator found in the slot at @base; NULL: nothing, and its
  * life is over. */
 static const char *check_free(const struct kasan_cache *cache, const void *object, const void *base)

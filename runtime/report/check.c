@@ -2,6 +2,8 @@
 /* check.c - checks of ranges in all modes, with reports. The mode decides which ranges are bad: kasan_find_bad(). */
 #include "check.h"
 
+#include "../shadow/shadow.h"
+
 /* Does the range wrap around, or is its size a negative number? */
 static inline bool range_is_absurd(uintptr_t addr, size_t size)
 {
@@ -52,15 +54,29 @@ bool kasan_check_operation(uintptr_t addr, size_t size, bool is_write, uintptr_t
 	return !kasan_report_access(addr, size, is_write, ip, fp);
 }
 
+/* Compilers should turn its call into a jump, so that the hook needs no stack frame. */
+static kasan_noinline bool check_slow(uintptr_t addr, size_t size, bool is_write, uintptr_t ip)
+{
+	return kasan_check_range(addr, size, is_write, ip,
+				 kasan_abi_frame(ip, KASAN_CALLER_IP(), KASAN_CALLER_FP()));
+}
+
+#if !(defined(CONFIG_KASAN_GENERIC) && defined(CONFIG_KASAN_SHADOW_FULL))
+#define kasan_word_ok(addr, size) ((void)(addr), (void)(size), false)
+#endif
+
 kasan_noinline bool kasan_check_read(const volatile void *addr, size_t size)
 {
-	return kasan_check_range((uintptr_t)addr, size, false, KASAN_CALLER_IP(),
-				 KASAN_CALLER_FP());
+	if (kasan_word_ok((uintptr_t)addr, size))
+		return true;
+	return check_slow((uintptr_t)addr, size, false, KASAN_CALLER_IP());
 }
 
 kasan_noinline bool kasan_check_write(const volatile void *addr, size_t size)
 {
-	return kasan_check_range((uintptr_t)addr, size, true, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+	if (kasan_word_ok((uintptr_t)addr, size))
+		return true;
+	return check_slow((uintptr_t)addr, size, true, KASAN_CALLER_IP());
 }
 
 kasan_noinline bool kasan_check_byte(const void *addr)

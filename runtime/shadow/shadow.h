@@ -327,6 +327,30 @@ static kasan_always_inline uint64_t kasan_short_shadow(const uint8_t *shadow, co
 	return first / 8 == last / 8 ? low & high : low | high;
 }
 
+/* The shadow of @addr, which has some. */
+static kasan_always_inline const uint8_t *kasan_shadow_in(uintptr_t addr)
+{
+#ifdef CONFIG_KASAN_SHADOW_FAULTS
+	return (const uint8_t *)kasan_shadow_blind(addr);
+#else
+	return (const uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
+#endif
+}
+
+/** kasan_word_ok() - kasan_range_ok() for few bytes, the operand of an atomic operation above all: one or two granules,
+ *  both wholly accessible. False says nothing. */
+static kasan_always_inline bool kasan_word_ok(uintptr_t addr, size_t size)
+{
+	const uintptr_t last = addr + size - 1;
+
+	if (kasan_unlikely(size - 1 >= KASAN_GRANULE_SIZE))
+		return false;
+	if (KASAN_FULL_BITS_TELL ? ~(addr & last) & KASAN_FULL_LOW
+				 : addr - KASAN_FULL_LOW > KASAN_FULL_SPAN - KASAN_GRANULE_SIZE)
+		return false;
+	return kasan_likely(!(*kasan_shadow_in(addr) | *kasan_shadow_in(last)));
+}
+
 /** kasan_range_ok() - is all of the range certainly accessible? False for a @size of 0, which the caller's slow path
  *  handles. */
 static kasan_always_inline bool kasan_range_ok(uintptr_t addr, size_t size)
@@ -343,13 +367,8 @@ static kasan_always_inline bool kasan_range_ok(uintptr_t addr, size_t size)
 		/* This includes ranges that wrap around. */
 		return false;
 	}
-#ifdef CONFIG_KASAN_SHADOW_FAULTS
-	shadow = (const uint8_t *)kasan_shadow_blind(addr);
-	end = (const uint8_t *)kasan_shadow_blind(last);
-#else
-	shadow = (const uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
-	end = (const uint8_t *)((last >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
-#endif
+	shadow = kasan_shadow_in(addr);
+	end = kasan_shadow_in(last);
 	if (KASAN_SHORT_RANGES && size - 1 < KASAN_SHORT_MAX) {
 		const uint64_t before = kasan_short_shadow(shadow, end);
 

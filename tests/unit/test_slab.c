@@ -198,6 +198,30 @@ static void invalid_free(void)
 	CHECK(unit_last()->is_free);
 }
 
+/* Only the start of an object that is live, whatever its size; never another pointer, or one that was overwritten. */
+static void only_live_objects_are_live(void)
+{
+	for (uint32_t object = 8; object <= 260; object += object < 80 ? 1 : 15) {
+		struct fake_slab *slab = fake_slab_create("live", object, 8, 0, 3);
+		const struct kasan_cache *cache = &slab->cache;
+		char *p = fake_slab_alloc(slab, object), *q = fake_slab_alloc(slab, object / 2 + 1);
+		const char *end = slab->memory + 2 * slab->slot_size;
+
+		REQUIRE(p && q);
+		for (const char *at = slab->memory; at < end; at += KASAN_GRANULE_SIZE)
+			CHECK(kasan_slab_is_live(cache, at) == (at == p || at == q));
+		kasan_alloc_meta(cache, q)->size ^= 1;
+		CHECK(!kasan_slab_is_live(cache, q));
+		kasan_alloc_meta(cache, q)->size ^= 1;
+		CHECK(kasan_slab_is_live(cache, q));
+		CHECK(fake_slab_free(slab, p) != KASAN_FREE_BAD);
+		CHECK(!kasan_slab_is_live(cache, p) && kasan_slab_is_live(cache, q));
+		kasan_cache_shrink(&slab->cache);
+		CHECK(!kasan_slab_is_live(cache, p));
+	}
+	fake_slab_forget();
+}
+
 static void zero_sized_objects(void)
 {
 	struct fake_slab *slab = fake_slab_create("zero", 16, 8, 0, 2);
@@ -438,6 +462,7 @@ static void corrupt_stack_handle(void)
 }
 
 UNIT_MAIN(layout, exactly_the_asked_bytes, resize_keeps_the_stack, realloc_in_place,
-	  constructors_may_enter, double_free, poisoned_objects, invalid_free, zero_sized_objects,
-	  typesafe_by_rcu, location_lines, aux_stacks, last_two_aux_stacks,
-	  random_bytes_over_metadata, corrupt_size_is_not_printed, corrupt_stack_handle)
+	  constructors_may_enter, double_free, poisoned_objects, invalid_free,
+	  only_live_objects_are_live, zero_sized_objects, typesafe_by_rcu, location_lines,
+	  aux_stacks, last_two_aux_stacks, random_bytes_over_metadata, corrupt_size_is_not_printed,
+	  corrupt_stack_handle)

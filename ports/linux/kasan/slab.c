@@ -67,6 +67,9 @@ void *__must_check __kasan_kmalloc(struct kmem_cache *cache, const void *object,
 
 	if (unlikely(!kasan || !object || is_kfence_address(object)))
 		return (void *)object;
+	/* __kasan_slab_alloc() has handed out all of it. */
+	if (IS_ENABLED(CONFIG_KASAN_GENERIC) && size == kasan->object_size)
+		return (void *)object;
 	return redzone_slab_resize(kasan, (void *)object, size);
 }
 
@@ -80,6 +83,15 @@ static bool is_accessible(const void *object)
 #endif
 }
 
+static noinline bool look_closer(struct kmem_cache *cache, void *object, unsigned long ip)
+{
+	void *base = nearest_obj(cache, virt_to_slab(object), kasan_reset_tag(object));
+
+	if (kasan_reset_tag(object) == base && is_accessible(object))
+		return false;
+	return redzone_slab_free(kasan_cache(cache), object, base, ip) != KASAN_FREE_NOW;
+}
+
 /*
  * Only what is wrong ends here; all else is left to __kasan_slab_free(), which SLUB calls next. So that need not look again
  * whether @object is the start of a slot.
@@ -87,14 +99,15 @@ static bool is_accessible(const void *object)
 bool __kasan_slab_pre_free(struct kmem_cache *cache, void *object, unsigned long ip)
 {
 	struct redzone_cache *kasan = kasan_cache(cache);
-	void *base;
 
 	if (unlikely(!kasan || is_kfence_address(object)))
 		return false;
-	base = nearest_obj(cache, virt_to_slab(object), kasan_reset_tag(object));
-	if (likely(kasan_reset_tag(object) == base && is_accessible(object)))
+#ifdef CONFIG_KASAN_GENERIC
+	/* The start of the slot costs a division. */
+	if (likely(redzone_slab_is_live(kasan, object)))
 		return false;
-	return redzone_slab_free(kasan, object, base, ip) != KASAN_FREE_NOW;
+#endif
+	return look_closer(cache, object, ip);
 }
 
 bool __kasan_slab_free(struct kmem_cache *cache, void *object, bool init, bool still_accessible)
@@ -108,6 +121,8 @@ bool __kasan_slab_free(struct kmem_cache *cache, void *object, bool init, bool s
 	if (!IS_ENABLED(CONFIG_KASAN_GENERIC) && still_accessible)
 		return false;
 	verdict = redzone_slab_free(kasan, object, kasan_reset_tag(object), 0);
+	if (likely(verdict == KASAN_FREE_QUARANTINED))
+		return true;
 	/* The grace period of such a cache is over, so no reader of the object is left. */
 	if (verdict == KASAN_FREE_NOW && !still_accessible &&
 	    (kasan->flags & KASAN_CACHE_NO_QUARANTINE))
