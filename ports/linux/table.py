@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""`./redzone bench linux`: the same work in Linux without KASAN, with its own KASAN, and with Redzone."""
+"""`./redzone bench linux`: Linux without KASAN, with its own KASAN, and with Redzone."""
 
 from dataclasses import replace
 
 import click
 from redzone.bench.page import Page, options
 from redzone.core import doctor
+from redzone.core.base import Failure
 from redzone.kit import ports
 
 from .host import bench, build, source
@@ -86,43 +87,151 @@ def rows(mode, columns):
     return found
 
 
-def run(mode, arch, cc, source_tree, config, jobs, json_file, markdown_file, yes):
+def _work(page, make):
+    """Measure the same work in three kernels. Return {heading: {row: count}}."""
+    columns = {
+        PLAIN: bench.measure(bench.prepare(replace(make, mode=build.PLAIN))),
+        OWN: bench.measure(bench.prepare(make, own=True)),
+    }
+    ours = bench.prepare(make)
+    columns[OURS] = bench.measure(ours)
+    columns[QUIET] = bench.measure(ours, ("kasan.stacktrace=off",))
+    page.table(rows(make.mode, columns))
+    page.notes(["Instructions under QEMU's -icount; (...x): to the kernel without KASAN."])
+    if make.arch == "x86_64":
+        page.notes(["The boot includes the BIOS and the unpacking of the kernel, the same in all columns."])
+    return columns
+
+
+# --- Traces: the five kernels of the table that was published in 2022 -------------------------------
+
+# Of the boot, in percent, by mode and kernel. The first three kernels are one, with boot parameters.
+PUBLISHED = {
+    "generic-inline": {"unwinder": 43.8, "unwinder, not saved": 43.5, "shadow call stack": 3.4},
+    "hw_tags": {"unwinder": 51.0, "unwinder, not saved": 47.0, "shadow call stack": 5.4},
+}
+PARAMETERS = {"no traces": "off", "unwinder": "on", "unwinder, not saved": "collect"}
+SCS = {"shadow call stack": ("REDZONE_SCS=1",), "shadow call stack, hooks exempt": ()}
+
+
+def trace_rows(mode, boots):
+    """Return the rows of the table of @boots, {kernel: instructions}, the heading first."""
+    found = [("stack traces", "Linux, published", "boot", "to no traces")]
+    base_line = boots["no traces"]
+    for kernel, count in boots.items():
+        there = PUBLISHED.get(mode, {}).get(kernel)
+        share = f"{(count / base_line - 1) * 100:+.1f} %"
+        found.append((kernel, f"{there:+.1f} %" if there else "-", f"{count:,}", share))
+    return found
+
+
+def _traces(page, make):
+    """Measure the boot with each kind of traces. Return {"boots": ..., "traces": ...}."""
+    kernel = bench.prepare(make)
+    boots = {
+        title: bench.measure(kernel, (f"kasan.stacktrace={value}",), ("boot",))["boot"]
+        for title, value in PARAMETERS.items()
+    }
+    stored = bench.traces(kernel)
+    if make.arch == "arm64" and make.compiler == "clang":
+        scs = replace(make, more=(*make.more, build.CONFIG / "scs.config"))
+        for title, variables in SCS.items():
+            kernel = bench.prepare(replace(scs, variables=variables))
+            boots[title] = bench.measure(kernel, works=("boot",))["boot"]
+    page.table(trace_rows(make.mode, boots))
+    page.notes(
+        [
+            "boot: from reset to the first instruction of init, in instructions under QEMU's -icount.",
+            f"A boot stores {stored[0]:,} traces of allocations and {stored[1]:,} of frees.",
+            "Linux, published: boot time in QEMU (2022). What was published is not in Linux 6.12.",
+        ]
+    )
+    return {"boots": boots, "traces": stored}
+
+
+# --- Sampling: hardware tags for one large page allocation in N ---------------------------------------
+
+INTERVALS = (1, 2, 5, 10, 20)
+
+
+def sample_rows(own, ours, checked):
+    """Return the rows of the table of instructions for a MiB over loopback, {interval: count}; 0: no KASAN.
+    @checked: {interval: share of page allocations}."""
+    found = [("kasan.page_alloc.sample", "Linux's own", "Redzone", "page allocations checked")]
+    for interval in INTERVALS:
+        cells = [f"{counts[interval]:,} ({counts[interval] / counts[0]:.2f}x)" for counts in (own, ours)]
+        found.append((str(interval), *cells, f"{checked[interval]:.0%}"))
+    return found
+
+
+def _sampling(page, make):
+    """Measure traffic over loopback at each interval. Return {"own": ..., "redzone": ..., "checked": ...}."""
+    works = ("loopback_mib", "pages")
+    plain = bench.measure(bench.prepare(replace(make, mode=build.PLAIN)), works=works)["loopback_mib"]
+    own, ours, checked = {0: plain}, {0: plain}, {}
+    for counts, is_own in ((own, True), (ours, False)):
+        kernel = bench.prepare(make, is_own)
+        for interval in INTERVALS:
+            found = bench.measure(kernel, (f"kasan.page_alloc.sample={interval}",), works)
+            counts[interval] = found["loopback_mib"]
+            if not is_own:
+                checked[interval] = 1 - found["pages_skipped"] / max(found["pages_all"], 1)
+    page.table(sample_rows(own, ours, checked))
+    page.notes(
+        [
+            "Instructions for a MiB over loopback under -icount; (...x): to the kernel without KASAN.",
+            "Sampling is for allocations of 8 pages or more; checked: the share of all that got tags.",
+        ]
+    )
+    return {"own": own, "redzone": ours, "checked": checked}
+
+
+# --- The command ------------------------------------------------------------------------------------
+
+TABLES = {
+    "work": (_work, "The same work in three kernels of Linux 6.12, with the same configuration."),
+    "traces": (_traces, "What stack traces cost the boot of Linux 6.12."),
+    "sampling": (_sampling, "What sampling of page allocations saves in Linux 6.12."),
+}
+
+
+def run(table, mode, arch, cc, source_tree, config, jobs, json_file, markdown_file, yes):
     """Carry out the command. Returns the exit status."""
     build.check(arch, mode, cc)
+    if table == "sampling" and mode != "hw_tags":
+        raise Failure("only hardware tags are sampled: give --mode hw_tags")
     tree = ports.get_source(lambda: source.tree(source_tree), ("xz",), "Linux", yes)
     doctor.require([*build.tools(arch, cc), build.ARCHES[arch].machine], "measure Linux", yes)
-    make = build.Make(tree, mode, arch, cc, jobs, config)
-    columns = {
-        PLAIN: bench.measure(replace(make, mode=build.PLAIN)),
-        OWN: bench.measure(make, own=True),
-        OURS: bench.measure(make),
-        QUIET: bench.measure(make, append=("kasan.stacktrace=off",)),
-    }
-    page = Page(
-        "linux", "The same work in three kernels of Linux 6.12, with the same configuration.", f"{arch}, {cc}"
-    )
+    measure, about = TABLES[table]
+    page = Page("linux" if table == "work" else f"linux {table}", about, f"{arch}, {cc}")
     page.section(mode)
-    page.table(rows(mode, columns))
-    page.notes(["Instructions under QEMU's -icount; (...x): to the kernel without KASAN."])
-    if arch == "x86_64":
-        page.notes(["The boot includes the BIOS and the unpacking of the kernel, the same in all columns."])
-    return page.publish(json_file, markdown_file, mode=mode, arch=arch, columns=columns)
+    figures = measure(page, build.Make(tree, mode, arch, cc, jobs, config))
+    return page.publish(json_file, markdown_file, mode=mode, arch=arch, **{table: figures})
 
 
 @click.command("linux", short_help="Linux without KASAN, with its own KASAN, and with Redzone.")
+@click.argument("table", type=click.Choice(tuple(TABLES)), default="work", metavar="[TABLE]")
 @build.options
 @options
 @click.pass_context
 def command(context, source, **chosen):
-    """Measure the same work in Linux three times: without KASAN, with its own KASAN, with Redzone.
+    """Measure Linux 6.12 without KASAN, with its own KASAN, and with Redzone.
 
-    It builds three kernels with one configuration, boots them in QEMU and counts instructions. The first
+    TABLE is one of:
+
+    \b
+      work      the same work in the three kernels: allocations, system calls, the boot (default)
+      traces    the boot with each kind of stack traces
+      sampling  traffic over loopback with kasan.page_alloc.sample= (--mode hw_tags)
+
+    It builds the kernels with one configuration, boots them in QEMU and counts instructions. The first
     time takes about half an hour on two CPUs.
 
     \b
     Examples:
       ./redzone bench linux
       ./redzone bench linux --mode hw_tags --json linux.json
+      ./redzone bench linux traces --mode hw_tags
 
     \b
     Exit status: 0 all was measured, 2 usage or build error, or a kernel stopped.

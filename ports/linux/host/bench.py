@@ -3,10 +3,16 @@
 
 import re
 import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
 
 from elftools.elf.elffile import ELFFile
 from redzone.core import base
 from redzone.core.base import Failure
+from redzone.elf.file import File
+from redzone.elf.symbols import FUNC, Functions
+from redzone.machine import execlog
 
 from . import boot, build, disk
 from .source import HOME
@@ -16,18 +22,23 @@ _ROW = re.compile(r"redzone-bench: (\S+) (\d+)")
 _VMALLOC = re.compile(r"Summary: (\w+)_alloc_test passed: 1 failed: 0.* avg: (\d+) usec")
 PER_USEC = 1000
 TIMEOUT = 3600
+# The functions of Redzone that store a trace, once for each call.
+ALLOCATIONS = ("redzone_slab_alloc", "redzone_slab_alloc_init")
+FREES = ("redzone_slab_free", "redzone_slab_free_deferred")
 # A quarantine of 8 MiB: the rounds before the count fill it.
 MEMORY_MIB = 256
 
 
 def _modules(make):
-    """Build measure.ko, and Linux's test_vmalloc.ko, for the kernel of @make. Return {name: bytes}."""
+    """Build the modules of module/, and Linux's test_vmalloc.ko, for the kernel of @make.
+
+    Return {name: bytes}."""
     folder = make.output / "bench"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(disk.FOLDER, folder, copy_function=shutil.copyfile)
     found = disk.modules(make, "lib/test_vmalloc.ko")
     make(f"M={folder}", "KBUILD_MODPOST_WARN=1", "modules")
-    return found | {"measure.ko": (folder / "measure.ko").read_bytes()}
+    return found | {name: (folder / name).read_bytes() for name in ("measure.ko", "pages.ko")}
 
 
 def rows(lines):
@@ -37,24 +48,51 @@ def rows(lines):
     return found | tests
 
 
-def measure(make, own=False, append=(), log=None):
-    """Build the kernel of @make, boot it and count. Return {row: count}: instructions, and KiB of memory."""
+@dataclass
+class Kernel:
+    """A kernel that prepare() has built, with the initial RAM disk for it."""
+
+    image: build.Image
+    initrd: Path
+
+
+def prepare(make, own=False):
+    """Build the kernel of @make. Return the Kernel."""
     image = build.build(make, own)
     folder = image.image.parent
     programs = {name: disk.program(make.arch, folder, name) for name in ("init", "exit")}
-    initrd = disk.write(folder / "bench.cpio", programs | _modules(make))
-    log = log or HOME / "logs" / f"bench-{image.name}.log"
-    machine = {"memory": f"{MEMORY_MIB}M", "icount": True, "timeout": TIMEOUT}
-    session = boot.run(image, log, ["kunit.enable=0", *append], initrd=initrd, **machine)
+    return Kernel(image, disk.write(folder / "bench.cpio", programs | _modules(make)))
+
+
+def measure(kernel, append=(), works=(), options=()):
+    """Boot @kernel and count. @works: what init.c is to do, by name; none: all. @options: of QEMU.
+
+    Return {row: count}: instructions, and KiB of memory.
+    """
+    log = HOME / "logs" / f"bench-{kernel.image.name}.log"
+    machine = {"memory": f"{MEMORY_MIB}M", "icount": True, "timeout": TIMEOUT, "options": options}
+    parameters = ["kunit.enable=0", *append, *(("--", *works) if works else ())]
+    session = boot.run(kernel.image, log, parameters, initrd=kernel.initrd, **machine)
     found = rows(session.lines)
     if session.ended or "end" not in found:
         raise Failure(
             f"the machine stopped before it had counted: {session.ended} (log: {base.relative(log)})"
         )
     del found["end"]
-    found["memory_kib"] = MEMORY_MIB * 1024 - found.pop("memory_free")
-    found["image_kib"] = _loaded(image.elf) // 1024
+    if "memory_free" in found:
+        found["memory_kib"] = MEMORY_MIB * 1024 - found.pop("memory_free")
+        found["image_kib"] = _loaded(kernel.image.elf) // 1024
     return found
+
+
+def traces(kernel, works=("boot",)):
+    """Return how many traces @kernel stores until init has done @works: of allocations, and of frees."""
+    functions = Functions(File.open(kernel.image.elf), (FUNC,))
+    with tempfile.TemporaryDirectory(prefix="redzone-") as folder:
+        path = Path(folder) / "exec"
+        measure(kernel, works=works, options=execlog.options(path, functions, ALLOCATIONS + FREES))
+        calls = {functions.name(address): times for address, times in execlog.executed(path).items()}
+    return tuple(sum(calls.get(name, 0) for name in names) for names in (ALLOCATIONS, FREES))
 
 
 def _loaded(path):

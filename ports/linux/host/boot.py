@@ -40,14 +40,15 @@ def _machine(image):
     return [*mteqemu.command(), "-machine", "virt,mte=on" if image.make.mode == "hw_tags" else "virt"]
 
 
-def command(image, parameters, smp=1, memory="1G", icount=False, initrd=None):
-    """Return QEMU's command line. @parameters: of the boot, besides those of each boot."""
+def command(image, parameters, smp=1, memory="1G", icount=False, initrd=None, options=()):
+    """Return QEMU's command line. @parameters: of the boot, besides those of each boot. @options: of QEMU."""
     return [
         *_machine(image),
         *("-cpu", "max", "-smp", str(smp), "-m", memory),
         *("-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot", "-nic", "none"),
         *(("-icount", "shift=0,sleep=off") if icount else ()),
         *(("-initrd", str(initrd)) if initrd else ()),
+        *options,
         *("-kernel", str(image.image), "-append"),
         " ".join([*build.ARCHES[image.make.arch].parameters, "panic=-1", *parameters]),
     ]

@@ -131,7 +131,7 @@ def tools(arch, compiler):
 @dataclass(frozen=True)
 class Make:
     """Runs Linux's make in a folder of its own for each kernel. mode: of KASAN, or PLAIN. jobs: at once.
-    more: files of further options."""
+    more: files of further options. variables: further ones of make, as in ("REDZONE_SCS=1",)."""
 
     tree: Path
     mode: str
@@ -139,11 +139,13 @@ class Make:
     compiler: str = "clang"
     jobs: int = 2
     more: tuple = ()
+    variables: tuple = ()
 
     @property
     def output(self):
         words = (self.arch, self.mode, *(("gcc",) if self.compiler == "gcc" else ()))
-        return HOME / "+".join(("-".join(words), *(path.stem for path in self.more)))
+        added = [path.stem for path in self.more] + [one.partition("=")[0].lower() for one in self.variables]
+        return HOME / "+".join(("-".join(words), *added))
 
     def __call__(self, *targets):
         """Make @targets. Raise Failure, which names the log, if that fails."""
@@ -157,6 +159,7 @@ class Make:
             f"ARCH={self.arch}",
             chain,
             f"-j{self.jobs}",
+            *self.variables,
         ]
         environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "CFLAGS")}
         status, text = call(

@@ -68,3 +68,8 @@ EXPORT_ABI(__hwasan_memset);
 #endif
 
 #endif
+
+#ifdef CONFIG_KASAN_HW_TAGS
+/* For a module that measures. */
+EXPORT_ABI(redzone_sample_stats);
+#endif

@@ -89,6 +89,15 @@ static inline long call(long number, long a, long b, long c, long d, long e)
 #endif
 }
 
+/* The start of a program: calls start() with the address of the number of its arguments, which follow it. */
+#ifdef __x86_64__
+#define START(start)                                                                         \
+	__asm__(".globl _start\n_start:\n\tmov %rsp, %rdi\n\tand $-16, %rsp\n\tcall " #start \
+		"\n\thlt\n")
+#else
+#define START(start) __asm__(".globl _start\n_start:\n\tmov x0, sp\n\tbl " #start "\n\tbrk #0\n")
+#endif
+
 /* Return: the instructions since the machine was switched on. */
 static inline uint64_t now(void)
 {

@@ -3,8 +3,10 @@
  * init.c - /init of the initial RAM disk: counts what system calls cost, loads the modules that count inside the kernel,
  * and stops the machine. No C library.
  *
- * It prints `redzone-bench: NAME COUNT`: instructions of one round.
+ * It prints `redzone-bench: NAME COUNT`: instructions of one round. Its arguments choose what to count.
  */
+#include <stdbool.h>
+
 #include "calls.h"
 
 /* Write @value in decimal to the end of the 24 bytes @buf. Return: its first digit. */
@@ -180,27 +182,66 @@ static void measure(const char *name, unsigned int (*work)(void))
 	row(name, (now() - start) / rounds);
 }
 
-void _start(void);
-
-#ifdef __x86_64__
-/* At the start of a program the stack is not aligned as after a call. */
-__attribute__((force_align_arg_pointer))
-#endif
-void _start(void)
+static void vmalloc_tests(void)
 {
-	row("boot", now());
-	/* This first: memory that is in use after the boot is one of its rows. */
-	need("measure.ko", load("/measure.ko", ""));
-	need("mkdir", call(MKDIRAT, AT_FDCWD, (long)"/t", 0700, 0, 0));
-	need("mount", call(MOUNT, (long)"tmpfs", (long)"/t", (long)"tmpfs", 0, 0));
-	measure("getpid", getpid);
-	measure("fork_exec_exit", fork_exec);
-	measure("pipe_ping_pong", pipe_ping_pong);
-	measure("tmpfs_file", files);
-	measure("loopback_mib", loopback);
 	/* It says that it cannot be loaded when it is done. */
 	load("/test_vmalloc.ko",
 	     "nr_threads=1 run_test_mask=31 test_repeat_count=1 test_loop_count=1000");
+}
+
+static bool same(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return *a == *b;
+}
+
+/* The works that are arguments; without arguments all. "boot" is done in any case. */
+static bool wanted(const char *const *arguments, const char *name)
+{
+	if (!arguments[0])
+		return true;
+	for (; *arguments; arguments++) {
+		if (same(*arguments, name))
+			return true;
+	}
+	return false;
+}
+
+__attribute__((used)) void start(const uintptr_t *stack);
+
+__attribute__((used)) void start(const uintptr_t *stack)
+{
+	static const struct {
+		const char *name;
+		unsigned int (*work)(void);
+	} works[] = {
+		{"getpid", getpid},
+		{"fork_exec_exit", fork_exec},
+		{"pipe_ping_pong", pipe_ping_pong},
+		{"tmpfs_file", files},
+		{"loopback_mib", loopback},
+	};
+	/* After the program's name. */
+	const char *const *arguments = (const char *const *)stack + 2;
+
+	row("boot", now());
+	/* This first: memory that is in use after the boot is one of its rows. */
+	if (wanted(arguments, "measure"))
+		need("measure.ko", load("/measure.ko", ""));
+	need("mkdir", call(MKDIRAT, AT_FDCWD, (long)"/t", 0700, 0, 0));
+	need("mount", call(MOUNT, (long)"tmpfs", (long)"/t", (long)"tmpfs", 0, 0));
+	for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++) {
+		if (wanted(arguments, works[i].name))
+			measure(works[i].name, works[i].work);
+	}
+	if (wanted(arguments, "vmalloc"))
+		vmalloc_tests();
+	/* Only on request. */
+	if (arguments[0] && wanted(arguments, "pages"))
+		load("/pages.ko", "");
 	print("redzone-bench: end 0\n");
 	stop();
 }
+
+START(start);

@@ -97,13 +97,9 @@ static void carry_out(char *line)
 	}
 }
 
-void _start(void);
+__attribute__((used)) void start(void);
 
-#ifdef __x86_64__
-/* At the start of a program the stack is not aligned as after a call. */
-__attribute__((force_align_arg_pointer))
-#endif
-void _start(void)
+__attribute__((used)) void start(void)
 {
 	const long file = need("/script", call(OPENAT, AT_FDCWD, (long)"/script", 0, 0, 0));
 	char *line = script, *end;
@@ -120,3 +116,5 @@ void _start(void)
 	print("redzone: end\n");
 	stop();
 }
+
+START(start);

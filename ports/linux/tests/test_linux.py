@@ -380,6 +380,28 @@ def test_a_row_has_its_goal_beside_it(mode, row, count, goal, met):
 
 def test_all_that_is_counted_has_a_title():
     code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "ports/linux/module").glob("*.c"))
-    counted = set(apply.re.findall(r"\b(?:row|measure)\(\"(\w+)\"", code)) - {"nothing"}
+    counted = set(apply.re.findall(r"\brow\(\"(\w+)\"|\{\"(\w+)\", \w+\}", code))
+    counted = {name for pair in counted for name in pair if name} - {"nothing"}
     tests = {"fix_size", "full_fit", "long_busy_list", "random_size", "fix_align"}
     assert set(table.TITLES) == counted | tests | {"memory_kib", "image_kib"}
+
+
+def test_traces_are_compared_with_the_kernel_without():
+    boots = {"no traces": 1000, "unwinder": 1020, "shadow call stack, hooks exempt": 1005}
+    found = table.trace_rows("hw_tags", boots)[1:]
+    assert found[0] == ("no traces", "-", "1,000", "+0.0 %")
+    assert found[1] == ("unwinder", "+51.0 %", "1,020", "+2.0 %")
+    assert found[2] == ("shadow call stack, hooks exempt", "-", "1,005", "+0.5 %")
+
+
+def test_sampling_is_compared_with_the_kernel_without_kasan():
+    own = {0: 100} | dict.fromkeys(table.INTERVALS, 150)
+    ours = {0: 100} | {interval: 120 - interval for interval in table.INTERVALS}
+    found = table.sample_rows(own, ours, dict.fromkeys(table.INTERVALS, 0.934))[1:]
+    assert len(found) == len(table.INTERVALS)
+    assert found[0] == ("1", "150 (1.50x)", "119 (1.19x)", "93%")
+
+
+def test_only_hardware_tags_are_sampled():
+    with pytest.raises(Failure, match="--mode hw_tags"):
+        table.run("sampling", "sw_tags", "arm64", "clang", None, (), 1, None, None, False)
