@@ -2,7 +2,6 @@
 """Counts what Linux executes with one kernel: module/init.c and module/measure.c count, under -icount."""
 
 import re
-import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -29,18 +28,6 @@ FREES = ("redzone_slab_free", "redzone_slab_free_deferred")
 MEMORY_MIB = 256
 
 
-def _modules(make):
-    """Build the modules of module/, and Linux's test_vmalloc.ko, for the kernel of @make.
-
-    Return {name: bytes}."""
-    folder = make.output / "bench"
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(disk.FOLDER, folder, copy_function=shutil.copyfile)
-    found = disk.modules(make, "lib/test_vmalloc.ko")
-    make(f"M={folder}", "KBUILD_MODPOST_WARN=1", "modules")
-    return found | {name: (folder / name).read_bytes() for name in ("measure.ko", "pages.ko")}
-
-
 def rows(lines):
     """Return {row: count} of a console's @lines."""
     found = {match[1]: int(match[2]) for match in map(_ROW.search, lines) if match}
@@ -60,8 +47,9 @@ def prepare(make, own=False):
     """Build the kernel of @make. Return the Kernel."""
     image = build.build(make, own)
     folder = image.image.parent
-    programs = {name: disk.program(make.arch, folder, name) for name in ("init", "exit")}
-    return Kernel(image, disk.write(folder / "bench.cpio", programs | _modules(make)))
+    files = {name: disk.program(make.arch, folder, name) for name in ("init", "exit")}
+    files |= disk.own_modules(make) | disk.modules(make, "lib/test_vmalloc.ko")
+    return Kernel(image, disk.write(folder / "bench.cpio", files))
 
 
 def measure(kernel, append=(), works=(), options=()):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Makes initial RAM disks: programs of module/, modules of Linux, and a script for script.c."""
 
+import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 from redzone.core import base
@@ -12,16 +14,42 @@ from . import build
 FOLDER = Path(__file__).parents[1] / "module"
 
 
+@dataclass(frozen=True)
+class Link:
+    """A symbolic link in a disk."""
+
+    target: str
+
+
 def archive(files):
-    """Return an initial RAM disk, cpio's "newc" format, with {name: bytes} of the executable @files."""
-    out = b""
-    entries = [(name, data, 0o100755) for name, data in files.items()] + [("TRAILER!!!", b"", 0)]
-    for number, (name, data, mode) in enumerate(entries, 1):
+    """Return an initial RAM disk, cpio's "newc" format, with {name: bytes or Link} of the executable @files.
+
+    Folders are made as they are needed."""
+    entries = {}
+    for name, data in files.items():
+        for parent in reversed(Path(name).parents[:-1]):
+            entries.setdefault(str(parent), (b"", 0o040755))
+        is_link = isinstance(data, Link)
+        entries[name] = (data.target.encode(), 0o120777) if is_link else (data, 0o100755)
+    entries["TRAILER!!!"] = (b"", 0)
+    pieces = []
+    for number, (name, (data, mode)) in enumerate(entries.items(), 1):
         fields = (number, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0)
         head = b"070701" + b"".join(b"%08x" % field for field in fields) + name.encode() + b"\0"
-        head += b"\0" * (-len(head) % 4)
-        out += head + data + b"\0" * (-len(data) % 4)
-    return out
+        pieces += [head, b"\0" * (-len(head) % 4), data, b"\0" * (-len(data) % 4)]
+    return b"".join(pieces)
+
+
+def contents(folder):
+    """Return {name: bytes or Link} of the files below @folder, for archive()."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        name = str(path.relative_to(folder))
+        if path.is_symlink():
+            found[name] = Link(str(path.readlink()))
+        elif path.is_file():
+            found[name] = path.read_bytes()
+    return found
 
 
 def write(path, files):
@@ -35,6 +63,16 @@ def modules(make, *paths):
     make("modules_prepare")
     make("KBUILD_MODPOST_WARN=1", *paths)
     return {Path(path).name: (make.output / path).read_bytes() for path in paths}
+
+
+def own_modules(make):
+    """Build the modules of module/ for the kernel of @make. Return {name: bytes}."""
+    folder = make.output / "redzone-modules"
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(FOLDER, folder, copy_function=shutil.copyfile)
+    make("modules_prepare")
+    make(f"M={folder}", "KBUILD_MODPOST_WARN=1", "modules")
+    return {path.name: path.read_bytes() for path in folder.glob("*.ko")}
 
 
 def program(arch, folder, name):

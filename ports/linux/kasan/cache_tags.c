@@ -35,11 +35,12 @@ struct entry {
 static struct entry *buckets[1 << BUCKETS_SHIFT], *unused;
 static DEFINE_RAW_SPINLOCK(lock);
 
+/* Not the name: only reports print it, and kasan_port_find_object() brings it up to date. */
 static bool is_of(const struct entry *entry, const struct kmem_cache *cache)
 {
-	return entry->owner == cache && entry->kasan.object_size == cache->object_size &&
-	       entry->kasan.slot_size == cache->size && entry->kasan.name == cache->name &&
-	       entry->flags == cache->flags && entry->ctor == cache->ctor;
+	return entry->owner == cache && entry->kasan.slot_size == cache->size &&
+	       entry->kasan.object_size == cache->object_size && entry->flags == cache->flags &&
+	       entry->ctor == cache->ctor;
 }
 
 static void fill(struct entry *entry, const struct kmem_cache *cache)

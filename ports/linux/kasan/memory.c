@@ -70,7 +70,10 @@ bool kasan_port_find_object(const void *addr, struct redzone_object *obj)
 	obj->kind = KASAN_OBJECT_SLAB;
 	obj->cache = kasan_cache(cache);
 	obj->start = nearest_obj(cache, slab, kasan_reset_tag(addr));
-	return obj->cache && kasan_port_readable(obj->cache, sizeof(*obj->cache));
+	if (!obj->cache || !kasan_port_readable(obj->cache, sizeof(*obj->cache)))
+		return false;
+	obj->cache->name = cache->name;
+	return true;
 }
 
 bool kasan_port_find_area(const void *addr, struct redzone_area *area)

@@ -63,12 +63,13 @@ void *__must_check __kasan_slab_alloc(struct kmem_cache *cache, void *object, gf
 void *__must_check __kasan_kmalloc(struct kmem_cache *cache, const void *object, size_t size,
 				   gfp_t flags)
 {
-	struct redzone_cache *kasan = kasan_cache(cache);
+	struct redzone_cache *kasan;
 
-	if (unlikely(!kasan || !object || is_kfence_address(object)))
-		return (void *)object;
 	/* __kasan_slab_alloc() has handed out all of it. */
-	if (IS_ENABLED(CONFIG_KASAN_GENERIC) && size == kasan->object_size)
+	if (size == cache->object_size || unlikely(!object || is_kfence_address(object)))
+		return (void *)object;
+	kasan = kasan_cache(cache);
+	if (unlikely(!kasan))
 		return (void *)object;
 	return redzone_slab_resize(kasan, (void *)object, size);
 }
@@ -83,32 +84,53 @@ static bool is_accessible(const void *object)
 #endif
 }
 
-static noinline bool look_closer(struct kmem_cache *cache, void *object, unsigned long ip)
+static noinline bool free_slowly(struct kmem_cache *cache, void *object, void *base,
+				 unsigned long ip)
 {
-	void *base = nearest_obj(cache, virt_to_slab(object), kasan_reset_tag(object));
+	struct redzone_cache *kasan = kasan_cache(cache);
 
-	if (kasan_reset_tag(object) == base && is_accessible(object))
+	if (!kasan || (kasan_reset_tag(object) == base && is_accessible(object)))
 		return false;
-	return redzone_slab_free(kasan_cache(cache), object, base, ip) != KASAN_FREE_NOW;
+	return redzone_slab_free(kasan, object, base, ip) != KASAN_FREE_NOW;
+}
+
+static void *start_of_slot(struct kmem_cache *cache, void *object)
+{
+	return nearest_obj(cache, virt_to_slab(object), kasan_reset_tag(object));
 }
 
 /*
  * Only what is wrong ends here; all else is left to __kasan_slab_free(), which SLUB calls next. So that need not look again
  * whether @object is the start of a slot.
  */
+#ifdef CONFIG_KASAN_GENERIC
 bool __kasan_slab_pre_free(struct kmem_cache *cache, void *object, unsigned long ip)
 {
 	struct redzone_cache *kasan = kasan_cache(cache);
 
 	if (unlikely(!kasan || is_kfence_address(object)))
 		return false;
-#ifdef CONFIG_KASAN_GENERIC
 	/* The start of the slot costs a division. */
 	if (likely(redzone_slab_is_live(kasan, object)))
 		return false;
-#endif
-	return look_closer(cache, object, ip);
+	return free_slowly(cache, object, start_of_slot(cache, object), ip);
 }
+#else
+bool __kasan_slab_pre_free(struct kmem_cache *cache, void *object, unsigned long ip)
+{
+	void *base;
+
+	if (unlikely(is_kfence_address(object)))
+		return false;
+	base = start_of_slot(cache, object);
+	/* Unless SLUB writes to the object first, or its free comes after a grace period, __kasan_slab_free() finds a
+	 * double free just as well. */
+	if (likely(kasan_reset_tag(object) == base && !(cache->flags & SLAB_TYPESAFE_BY_RCU) &&
+		   !slab_want_init_on_free(cache)))
+		return false;
+	return free_slowly(cache, object, base, ip);
+}
+#endif
 
 bool __kasan_slab_free(struct kmem_cache *cache, void *object, bool init, bool still_accessible)
 {

@@ -6,6 +6,7 @@
  *	write FILE TEXT		write the rest of the line to FILE
  *	load FILE		load a module
  *	run FILE ARGUMENT...	run a program until it ends
+ *	show FILE		print a file's first 4 KiB
  *
  * A line that fails is printed, and the others are done.
  */
@@ -67,6 +68,19 @@ static long run(char *path)
 	return child < 0 ? child : -status;
 }
 
+static long show(const char *path)
+{
+	static char text[4096];
+	const long file = call(OPENAT, AT_FDCWD, (long)path, 0, 0, 0);
+	long size;
+
+	if (file < 0)
+		return file;
+	size = call(READ, file, (long)text, sizeof(text), 0, 0);
+	call(CLOSE, file, 0, 0, 0, 0);
+	return size < 0 ? size : call(WRITE, 1, (long)text, size, 0, 0);
+}
+
 static void carry_out(char *line)
 {
 	char *rest = next(line);
@@ -84,6 +98,9 @@ static void carry_out(char *line)
 		break;
 	case 'r':
 		result = run(rest);
+		break;
+	case 's':
+		result = show(rest);
 		break;
 	default:
 		break;

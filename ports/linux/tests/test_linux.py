@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from redzone.core import base
 from redzone.core.base import ROOT, Failure
-from redzone.kit.ports.linux import port, suite, table
+from redzone.kit.ports.linux import port, suite, suite_stress, table
 from redzone.kit.ports.linux.host import apply, bench, boot, build, disk, names
 from redzone.machine import ktap
 
@@ -313,6 +313,39 @@ def test_traces_that_are_too_short_are_a_failure(tmp_path):
     assert (result.status, result.detail) == (suite.FAIL, "traces have 1 functions, with Linux's own 8")
 
 
+# --- Stress ---------------------------------------------------------------------------------------
+
+BUG = "[    9.1] redzone-bug: read-after-free"
+REPORT = "[    9.1] BUG: KASAN: slab-use-after-free in read_at+0x1c/0x20 [bugs]"
+FREE = "MemFree:         1000000 kB"
+
+
+@pytest.mark.parametrize(
+    ("lines", "wrong"),
+    [
+        ([FREE, BUG, REPORT, BUG, REPORT, FREE], []),
+        ([FREE, BUG, BUG, REPORT, FREE], ["bug 1, read-after-free: no report"]),
+        ([FREE, BUG, REPORT, REPORT, FREE], ["a report of no bug: "]),
+        ([FREE, BUG, REPORT], ["the stress did not end"]),
+        ([FREE, FREE], ["no bug was planted"]),
+        ([FREE, BUG, REPORT, "MemFree: 500000 kB"], ["500,000 KiB less memory is free after it"]),
+        (
+            [FREE, BUG, REPORT.replace("slab-use-after-free", "wild-memory-access"), FREE],
+            ["bug 1, read-after"],
+        ),
+    ],
+)
+def test_each_planted_bug_has_a_report_and_nothing_else_has(lines, wrong):
+    found = suite_stress.wrong_with(lines)
+    assert len(found) == len(wrong)
+    assert all(have.startswith(want) for have, want in zip(found, wrong, strict=True))
+
+
+def test_the_bugs_of_the_module_are_those_of_the_suite():
+    code = (ROOT / "ports/linux/module/bugs.c").read_text(encoding="utf-8")
+    assert set(apply.re.findall(r'\{"([\w-]+)", \w+\}', code)) == set(suite_stress.TITLES)
+
+
 # --- The bench ------------------------------------------------------------------------------------
 
 
@@ -336,6 +369,15 @@ def test_the_initial_ram_disk_has_the_files():
     found = members(disk.archive(files))
     assert [(name, data) for name, _, data in found] == [*files.items(), ("TRAILER!!!", b"")]
     assert [mode for _, mode, _ in found[:2]] == [0o100755] * 2
+
+
+def test_folders_and_links_of_the_disk():
+    files = {"usr/bin/tool": b"x", "usr/lib": disk.Link("../lib"), "lib/a/b": b"y"}
+    found = members(disk.archive(files))
+    names = [name for name, _, _ in found]
+    assert names == ["usr", "usr/bin", "usr/bin/tool", "usr/lib", "lib", "lib/a", "lib/a/b", "TRAILER!!!"]
+    by_name = {name: (mode, data) for name, mode, data in found}
+    assert by_name["usr"] == (0o040755, b"") and by_name["usr/lib"] == (0o120777, b"../lib")
 
 
 def test_rows_of_a_console():

@@ -5,8 +5,11 @@ It does not touch the machine's apt configuration, installs nothing, and needs n
 `doctor` uses it, and runs before there is a virtual environment.
 """
 
+import shutil
 from pathlib import Path
 
+from redzone.core import base
+from redzone.core.base import Failure
 from redzone.core.process import call, reason
 
 # The answer of an archive that is not there must not take minutes.
@@ -104,3 +107,38 @@ def newer_lists(folder):
         elif suite == f"{release}-security":
             lines.append(f"deb {uri} {suite} main")
     return options(folder, "newer.list", "\n".join(lines) + "\n") if lines else None
+
+
+def unpack(packages, folder):
+    """Unpack the files @packages into the new @folder, and delete them. Raise Failure."""
+    new = folder.with_name(f"{folder.name}.new")
+    shutil.rmtree(new, ignore_errors=True)
+    for package in packages:
+        status, output = call(["dpkg-deb", "-x", str(package), str(new)])
+        if status != 0:
+            base.check_room(new, output)
+            raise Failure(f"{base.relative(package)} cannot be unpacked:\n{output}")
+        package.unlink()
+    new.rename(folder)
+
+
+def fetch(folder, packages, arch):
+    """Fetch @packages of this machine's release for @arch, Debian's name, with all that they depend on.
+
+    Return their files below @folder. Raise Failure.
+    """
+    release = codename()
+    uris = sorted({uri for uri, suite in _targets() if release and suite == release})
+    if not uris:
+        raise Failure(f"{', '.join(packages)} cannot be fetched: this machine uses no archive of Debian")
+    text = "".join(f"deb [arch={arch}] {uri} {release} main\n" for uri in uris)
+    given = options(folder, f"{arch}.list", text)
+    # Nothing is installed on the machine that these packages are for.
+    (folder / "status").write_text("", encoding="utf-8")
+    values = {"APT::Architecture": arch, "APT::Architectures": arch, "Dir::State::status": folder / "status"}
+    given += [part for key, value in values.items() for part in ("-o", f"{key}={value}")]
+    for command in (["update"], ["-y", "-d", "--no-install-recommends", "install", *packages]):
+        status, output = call(["apt-get", "-q", *given, *_PATIENCE, *command], timeout=None)
+        if status != 0:
+            raise Failure(f"{', '.join(packages)} cannot be fetched: {reason(output, folder)}")
+    return sorted((folder / "cache/archives").glob("*.deb"))

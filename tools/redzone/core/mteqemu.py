@@ -9,7 +9,6 @@ Standard library only: `doctor` uses it, and runs before there is a virtual envi
 """
 
 import functools
-import shutil
 from pathlib import Path
 
 from redzone.core import apt, base, outside, process
@@ -48,15 +47,7 @@ def _fetch(why):
         status, output = process.call(["apt-get", "-q", *options, *command], cwd=FOLDER)
         if status != 0:
             raise Unavailable(f"{why}, and a newer one cannot be fetched: {process.reason(output, FOLDER)}")
-    new = FOLDER / "new"
-    shutil.rmtree(new, ignore_errors=True)
-    for package in sorted(FOLDER.glob("*.deb")):
-        status, output = process.call(["dpkg-deb", "-x", str(package), str(new)])
-        if status != 0:
-            base.check_room(FOLDER, output)
-            raise Failure(f"{base.relative(package)} cannot be unpacked:\n{output}")
-        package.unlink()
-    new.rename(FOLDER / "root")
+    apt.unpack(sorted(FOLDER.glob("*.deb")), FOLDER / "root")
 
 
 def _unpacked():
