@@ -85,7 +85,12 @@ def wrong_with(lines):
             elif report and report[1] not in TITLES[waiting]:
                 wrong.append(f"bug {planted}, {waiting}: {text.strip()}")
             waiting = None
-        elif "WARNING: " in text or "soft lockup" in text or "rcu_sched self-detected stall" in text:
+        elif (
+            "WARNING: " in text
+            or "redzone: failed: " in text
+            or "soft lockup" in text
+            or "rcu_sched self-detected stall" in text
+        ):
             wrong.append(text.strip())
     free = [int(match[1]) for match in map(_FREE.search, lines) if match]
     if len(free) != 2:
@@ -108,6 +113,8 @@ def _root():
     return {name: data for name, data in disk.contents(root).items() if name.startswith(WANTED)}
 
 
+# A CPU that goes leaves a queue of freed objects, and gets it again when it comes back.
+CPU = "/sys/devices/system/cpu/cpu3/online"
 # What init does. The program's options are in a file.
 SCRIPT = (
     "mount proc /proc",
@@ -115,6 +122,7 @@ SCRIPT = (
     "mount tmpfs /tmp",
     "show /proc/meminfo",
     "load /bugs.ko",
+    *(f"write {CPU} {state}" for state in (0, 1) * 3),
     "run /usr/bin/stress-ng --job /job",
     "show /proc/meminfo",
 )

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """`./redzone bench linux`: Linux without KASAN, with its own KASAN, and with Redzone."""
 
+import statistics
 from dataclasses import replace
 
 import click
 from redzone.bench.page import Page, options
 from redzone.core import doctor
-from redzone.core.base import Failure
+from redzone.core.base import Failure, say
 from redzone.kit import ports
 
 from .host import bench, build, source
@@ -186,12 +187,50 @@ def _sampling(page, make):
     return {"own": own, "redzone": ours, "checked": checked}
 
 
+# --- Time: the works of init.c, pair by pair --------------------------------------------------------------
+
+WORKS = ("getpid", "fork_exec_exit", "pipe_ping_pong", "tmpfs_file", "loopback_mib")
+PAIRS = 5
+
+
+def clock_rows(rounds):
+    """Return the rows of the table of @rounds, [{heading: {row: ticks}}], the heading first."""
+    pairs = ((OWN, PLAIN), (OURS, PLAIN), (OURS, OWN))
+    found = [("time", *(f"{one} / {other}" for one, other in pairs))]
+    for work in WORKS:
+        cells = []
+        for one, other in pairs:
+            ratios = sorted(columns[one][work] / columns[other][work] for columns in rounds)
+            cells.append(f"{statistics.median(ratios):.2f} ({ratios[0]:.2f} to {ratios[-1]:.2f})")
+        found.append((TITLES[work], *cells))
+    return found
+
+
+def _clock(page, make):
+    """Measure the time of the works, the three kernels in turn. Return {"rounds": ...}."""
+    kernels = {
+        PLAIN: bench.prepare(replace(make, mode=build.PLAIN)),
+        OWN: bench.prepare(make, own=True),
+        OURS: bench.prepare(make),
+    }
+    rounds = []
+    for number in range(PAIRS):
+        say(f"round {number + 1} of {PAIRS}")
+        rounds.append(
+            {title: bench.measure(kernel, works=WORKS, clock=True) for title, kernel in kernels.items()}
+        )
+    page.table(clock_rows(rounds))
+    page.notes([f"Ratios of the machine's time in QEMU, not of instructions: the median of {PAIRS} rounds."])
+    return {"rounds": rounds}
+
+
 # --- The command ------------------------------------------------------------------------------------
 
 TABLES = {
     "work": (_work, "The same work in three kernels of Linux 6.12, with the same configuration."),
     "traces": (_traces, "What stack traces cost the boot of Linux 6.12."),
     "sampling": (_sampling, "What sampling of page allocations saves in Linux 6.12."),
+    "clock": (_clock, "The time that work takes in three kernels of Linux 6.12."),
 }
 
 
@@ -223,6 +262,7 @@ def command(context, source, **chosen):
       work      the same work in the three kernels: allocations, system calls, the boot (default)
       traces    the boot with each kind of stack traces
       sampling  traffic over loopback with kasan.page_alloc.sample= (--mode hw_tags)
+      clock     the time of the system calls, the three kernels in turn
 
     It builds the kernels with one configuration, boots them in QEMU and counts instructions. The first
     time takes about half an hour on two CPUs.

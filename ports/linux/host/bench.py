@@ -52,13 +52,14 @@ def prepare(make, own=False):
     return Kernel(image, disk.write(folder / "bench.cpio", files))
 
 
-def measure(kernel, append=(), works=(), options=()):
+def measure(kernel, append=(), works=(), options=(), clock=False):
     """Boot @kernel and count. @works: what init.c is to do, by name; none: all. @options: of QEMU.
+    @clock: measure time instead of instructions.
 
-    Return {row: count}: instructions, and KiB of memory.
+    Return {row: count}: instructions or ticks, and KiB of memory.
     """
     log = HOME / "logs" / f"bench-{kernel.image.name}.log"
-    machine = {"memory": f"{MEMORY_MIB}M", "icount": True, "timeout": TIMEOUT, "options": options}
+    machine = {"memory": f"{MEMORY_MIB}M", "icount": not clock, "timeout": TIMEOUT, "options": options}
     parameters = ["kunit.enable=0", *append, *(("--", *works) if works else ())]
     session = boot.run(kernel.image, log, parameters, initrd=kernel.initrd, **machine)
     found = rows(session.lines)

@@ -447,3 +447,15 @@ def test_sampling_is_compared_with_the_kernel_without_kasan():
 def test_only_hardware_tags_are_sampled():
     with pytest.raises(Failure, match="--mode hw_tags"):
         table.run("sampling", "sw_tags", "arm64", "clang", None, (), 1, None, None, False)
+
+
+def test_time_is_compared_round_by_round():
+    def columns(own, ours):
+        return {
+            table.PLAIN: dict.fromkeys(table.WORKS, 10),
+            table.OWN: dict.fromkeys(table.WORKS, own),
+            table.OURS: dict.fromkeys(table.WORKS, ours),
+        }
+
+    found = table.clock_rows([columns(40, 20), columns(20, 15), columns(30, 30)])
+    assert found[1] == ("getpid()", "3.00 (2.00 to 4.00)", "2.00 (1.50 to 3.00)", "0.75 (0.50 to 1.00)")
