@@ -232,6 +232,10 @@ KASAN_HOOK KASAN_READS_NOTHING bool kasan_check_write(const volatile void *addr,
 /** kasan_check_byte() - report if the byte at @addr is not accessible. Return: true if it is. */
 KASAN_HOOK bool kasan_check_byte(const void *addr) KASAN_OFF(return true);
 
+/** kasan_check_byte_for() - the same for an allocator's function that checks on behalf of its caller. @ip: the code
+ *  address that the report names, a return address on this stack. */
+KASAN_HOOK bool kasan_check_byte_for(const void *addr, uintptr_t ip) KASAN_OFF(return true);
+
 /** kasan_byte_accessible() - the same without a report. */
 KASAN_HOOK bool kasan_byte_accessible(const void *addr) KASAN_OFF(return true);
 

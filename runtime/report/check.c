@@ -79,14 +79,24 @@ kasan_noinline bool kasan_check_write(const volatile void *addr, size_t size)
 	return check_slow((uintptr_t)addr, size, true, KASAN_CALLER_IP());
 }
 
-kasan_noinline bool kasan_check_byte(const void *addr)
+static bool check_byte(const void *addr, uintptr_t ip, uintptr_t fp)
 {
 	uintptr_t bad;
 
 	/* The question is about an object and not about an access, so kasan.write_only= does not matter. */
 	if (kasan_likely(!kasan_find_bad((uintptr_t)addr, 1, &bad)))
 		return true;
-	return report_range((uintptr_t)addr, 1, false, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+	return report_range((uintptr_t)addr, 1, false, ip, fp);
+}
+
+kasan_noinline bool kasan_check_byte(const void *addr)
+{
+	return check_byte(addr, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+}
+
+kasan_noinline bool kasan_check_byte_for(const void *addr, uintptr_t ip)
+{
+	return check_byte(addr, ip, KASAN_CALLER_FP());
 }
 
 bool kasan_byte_accessible(const void *addr)

@@ -69,7 +69,7 @@ void __kasan_unpoison_range(const void *addr, size_t size)
 
 bool __kasan_check_byte(const void *addr, unsigned long ip)
 {
-	return redzone_check_byte(addr);
+	return redzone_check_byte_for(addr, ip);
 }
 
 #if defined(CONFIG_KASAN_GENERIC) || defined(CONFIG_KASAN_SW_TAGS)
