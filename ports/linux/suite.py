@@ -7,9 +7,13 @@ two CPUs. With --quick it does so for arm64, Generic mode with inline checks, on
 
 import re
 import statistics
+from itertools import pairwise
 
 from redzone.decode.decoder import Decoder
-from redzone.testing.runner import FAIL, PASS, SKIP, Result
+from redzone.kit import ports
+from redzone.machine import ktap
+from redzone.testing.runner import FAIL, PASS, SKIP, Result, result
+from redzone.testing.suites import syzkaller
 
 from .host import apply, boot, build, disk, source
 
@@ -63,14 +67,18 @@ def worse(own, ours):
     return lines
 
 
-def depth(session):
-    """Return how many functions the traces of allocations have in the reports of @session: the median, 0 if
-    there are none. None of Linux's cases looks at them."""
+def _decoded(session):
+    """Return what `./redzone decode` makes of the console of @session."""
     reader = Decoder()
     reader.begin(session.log.name)
     reader.feed("\n".join(session.lines).encode())
-    bugs = reader.finish().bugs
-    stacks = [report.stack("allocated") for bug in bugs for report in bug.reports]
+    return reader.finish()
+
+
+def depth(session):
+    """Return how many functions the traces of allocations have in the reports of @session: the median, 0 if
+    there are none. None of Linux's cases looks at them."""
+    stacks = [report.stack("allocated") for bug in _decoded(session).bugs for report in bug.reports]
     return statistics.median([len(stack.frames) for stack in stacks if stack] or [0])
 
 
@@ -134,6 +142,27 @@ def _boots(image, rows):
     return sessions
 
 
+def readers(session, own, tree):
+    """Return what other readers of the console of @session do not understand: syzkaller's rules, kunit.py of
+    Linux in @tree if it understands that of @own, `./redzone decode`."""
+    starts = [number for number, line in enumerate(session.lines) if "BUG: KASAN: " in line]
+    lines = []
+    for start, end in pairwise([*starts, len(session.lines)]):
+        title, corrupted = syzkaller.parse("\n".join(session.lines[start:end]))
+        if corrupted:
+            lines.append(f"syzkaller: {title}: {corrupted}")
+    said = [
+        ports.load("linux-kunit", "suite").kunit_parse(tree, one.log, ktap.parse(one.lines))
+        for one in (own, session)
+    ]
+    if said[1] and not said[0]:
+        lines.append(said[1])
+    count = _decoded(session).reports
+    if count != len(starts):
+        lines.append(f"./redzone decode finds {count} reports, the console has {len(starts)}")
+    return lines
+
+
 def _compare(name, own, ours):
     if ours.ended:
         return Result(name, FAIL, f"Linux stopped: {ours.ended}", ours.log)
@@ -175,6 +204,10 @@ def run(context):
         theirs = _boots(build.build(make, own=True), rows)
         image = build.build(make)
         for name, session in _boots(image, rows).items():
-            yield _compare(name, theirs[name], session)
+            compared = _compare(name, theirs[name], session)
+            if compared.status == PASS:
+                wrong = readers(session, theirs[name], tree)
+                compared = result(name, wrong, session.log)
+            yield compared
         if "kunit-all" in more:
             yield _failing(image, theirs[name].cases, rows[0][0])

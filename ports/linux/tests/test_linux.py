@@ -5,9 +5,11 @@ Tests that need the source are in the suite `linux`.
 """
 
 import os
+import re
 import subprocess
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from redzone.core import base
@@ -197,10 +199,10 @@ def test_the_port_calls_the_runtime_by_the_prefix_only(tree):
     """Every redzone_ function that the port calls is one of the runtime's public ones, or its own."""
     apply.apply(tree)
     bridge = (ROOT / "ports/linux/kasan/redzone.h").read_text(encoding="utf-8")
-    own = {"redzone_start", "redzone_offsets", *apply.re.findall(r"#define (redzone_\w+)", bridge)}
+    own = {"redzone_start", "redzone_offsets", *re.findall(r"#define (redzone_\w+)", bridge)}
     public = {names.PREFIX + name.removeprefix(names.OWN) for name in names.renamed(PUBLIC)}
     for path in (ROOT / "ports/linux/kasan").glob("*.c"):
-        used = set(apply.re.findall(r"\bredzone_\w+(?=\()", path.read_text(encoding="utf-8")))
+        used = set(re.findall(r"\bredzone_\w+(?=\()", path.read_text(encoding="utf-8")))
         assert used - own <= public, path.name
 
 
@@ -281,6 +283,20 @@ def test_a_report_that_only_one_gives_is_named(tmp_path):
     assert suite.worse(own, own) == []
 
 
+def test_a_report_that_other_readers_do_not_understand_is_named(tmp_path, monkeypatch):
+    """The title names no function, and a report has no beginning."""
+    monkeypatch.setattr(suite.ports, "load", lambda *_: SimpleNamespace(kunit_parse=lambda *_: None))
+    good = (ROOT / "tests/golden/slab-use-after-free.log").read_text(encoding="utf-8").splitlines()
+    bad = [re.sub(r"(BUG: KASAN: [a-z-]+ in )\S+", r"\1[<ffff800080012340>]", line) for line in good]
+
+    def session(lines):
+        return boot.Session(tmp_path / "log", [ktap.Case("one", "pass")], lines)
+
+    assert suite.readers(session(good), session(good), None) == []
+    found = suite.readers(session(bad), session(good), None)
+    assert found and found[0].startswith("syzkaller: ")
+
+
 def test_only_exceptions_inside_redzone_are_its_own():
     arm = "[    4.0] Internal error: Oops: 0000000096000006 [#1] PREEMPT SMP"
     x86 = "[    4.0] Oops: general protection fault, probably for non-canonical address: 0000 [#1] SMP KASAN"
@@ -343,7 +359,7 @@ def test_each_planted_bug_has_a_report_and_nothing_else_has(lines, wrong):
 
 def test_the_bugs_of_the_module_are_those_of_the_suite():
     code = (ROOT / "ports/linux/module/bugs.c").read_text(encoding="utf-8")
-    assert set(apply.re.findall(r'\{"([\w-]+)", \w+\}', code)) == set(suite_stress.TITLES)
+    assert set(re.findall(r'\{"([\w-]+)", \w+\}', code)) == set(suite_stress.TITLES)
 
 
 # --- The bench ------------------------------------------------------------------------------------
@@ -422,7 +438,7 @@ def test_a_row_has_its_goal_beside_it(mode, row, count, goal, met):
 
 def test_all_that_is_counted_has_a_title():
     code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "ports/linux/module").glob("*.c"))
-    counted = set(apply.re.findall(r"\brow\(\"(\w+)\"|\{\"(\w+)\", \w+\}", code))
+    counted = set(re.findall(r"\brow\(\"(\w+)\"|\{\"(\w+)\", \w+\}", code))
     counted = {name for pair in counted for name in pair if name} - {"nothing"}
     tests = {"fix_size", "full_fit", "long_busy_list", "random_size", "fix_align"}
     assert set(table.TITLES) == counted | tests | {"memory_kib", "image_kib"}
