@@ -347,5 +347,30 @@ static void line_formats(void)
 #pragma GCC diagnostic pop
 }
 
+static uintptr_t caller;
+
+/* As krealloc() does: the report names its caller. */
+static __attribute__((__noinline__)) bool check_for_caller(const void *addr)
+{
+	bool good;
+
+	caller = (uintptr_t)__builtin_return_address(0);
+	good = kasan_check_byte_for(addr, caller);
+	__asm__ volatile("" ::: "memory");
+	return good;
+}
+
+static void checks_for_a_caller(void)
+{
+	char *const p = unit_watched(4096);
+
+	kasan_poison(p, 64, KASAN_SLAB_REDZONE);
+	EXPECT_NO_REPORT(CHECK(check_for_caller(p + 64)));
+	EXPECT_REPORT("slab-out-of-bounds", CHECK(!check_for_caller(p)));
+	CHECK_EQ(unit_last()->ip, caller);
+	EXPECT_REPORT("slab-out-of-bounds", CHECK(!kasan_check_byte(p)));
+	CHECK(unit_last()->ip != caller);
+}
+
 UNIT_MAIN(slab_out_of_bounds, slab_use_after_free, double_free, null_pointer, types, faults, caret,
-	  page_lines, the_report_hook, the_report_filter, line_formats)
+	  page_lines, the_report_hook, the_report_filter, line_formats, checks_for_a_caller)

@@ -60,29 +60,6 @@ static void verdicts_without_reports(void)
 	CHECK_EQ(unit_reports(), 0);
 }
 
-static uintptr_t caller;
-
-/* As krealloc() does: the report names its caller. */
-static __attribute__((__noinline__)) bool check_for_caller(const void *addr)
-{
-	bool good;
-
-	caller = (uintptr_t)__builtin_return_address(0);
-	good = kasan_check_byte_for(addr, caller);
-	__asm__ volatile("" ::: "memory");
-	return good;
-}
-
-static void checks_for_a_caller(void)
-{
-	set_up();
-	EXPECT_NO_REPORT(CHECK(check_for_caller((void *)(bad + 64))));
-	EXPECT_REPORT("slab-out-of-bounds", CHECK(!check_for_caller((void *)bad)));
-	CHECK_EQ(unit_last()->ip, caller);
-	EXPECT_REPORT("slab-out-of-bounds", CHECK(!kasan_check_byte((void *)bad)));
-	CHECK(unit_last()->ip != caller);
-}
-
 static void suppression_nests(void)
 {
 	set_up();
@@ -693,7 +670,7 @@ static void odd_end_of_the_stack(void)
 	}
 }
 
-UNIT_MAIN(single_shot, verdicts_without_reports, checks_for_a_caller, suppression_nests,
+UNIT_MAIN(single_shot, verdicts_without_reports, suppression_nests,
 	  suppressed_operations_take_place, several_threads_at_once, bug_inside_of_a_notice,
 	  report_during_the_last_line, other_cpus_still_report, suppression_belongs_to_tasks,
 	  ignored_functions, wrong_ignore_lists, ignored_does_not_panic, tasks_that_are_not_known,
