@@ -3,6 +3,7 @@
  * memory.c - the functions of <kasan/port.h> that look at Linux's memory: they give the runtime its own, and tell reports
  * what an address belongs to.
  */
+#include <linux/kernel.h>
 #include <linux/memblock.h>
 #include <linux/mm.h>
 #include <linux/mmdebug.h>
@@ -30,8 +31,9 @@ static void *late_pages(size_t size)
 		__GFP_HIGH | __GFP_NOMEMALLOC | __GFP_NOWARN | __GFP_ZERO | __GFP_SKIP_KASAN;
 	struct page *page;
 
+	/* The page allocator's locks sleep in a real-time kernel, once there is somebody else to run. */
 	if (in_nmi() || raw_cpu_read(kasan_no_pages) ||
-	    (IS_ENABLED(CONFIG_PREEMPT_RT) && !preemptible()))
+	    (IS_ENABLED(CONFIG_PREEMPT_RT) && !preemptible() && system_state >= SYSTEM_SCHEDULING))
 		return NULL;
 	page = alloc_pages(flags, get_order(size));
 	return page ? kasan_reset_tag(page_address(page)) : NULL;

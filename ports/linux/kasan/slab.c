@@ -19,6 +19,9 @@ void __kasan_poison_slab(struct slab *slab)
 	struct page *page = slab_page(slab);
 	unsigned long i;
 
+	/* Nothing would make the objects of such a cache accessible again. */
+	if (unlikely(!kasan_cache(slab->slab_cache)))
+		return;
 	/* Each object has a tag of its own. */
 	for (i = 0; i < compound_nr(page); i++)
 		page_kasan_tag_reset(page + i);
