@@ -46,6 +46,7 @@ RANK = {"fail": 0, "skip": 1, "pass": 2}
 # One allocation in so many fails, also those that may wait. Without a line on the console for each.
 FAILURES = {"probability": 5, "interval": 1, "times": -1, "verbose": 0, "ignore-gfp-wait": "N"}
 FAILURES_TIMEOUT = 180
+PAUSE = 20
 # What Linux prints of an exception in the kernel, and a function of Redzone where it happened.
 _CRASH = re.compile(r"Internal error|Unable to handle|Oops|BUG: unable|general protection|stack guard page")
 _FAULT = re.compile(r"(?<!BUG: )KASAN: [\w -]+ in range \[")
@@ -107,6 +108,9 @@ def _session(image, log, smp, parameters):
         options["initrd"] = disk.script(image, [f"load /{name}" for name in files], files)
     if "kunit-all" in _kinds(image):
         options["suites"] = "*"
+    if "rt" in _kinds(image):
+        # A thread prints, and a machine that stops does not wait for it.
+        options["initrd"] = disk.script(image, [f"pause {PAUSE}"])
     return boot.kunit(image, log, **options)
 
 

@@ -47,7 +47,6 @@ STRESSORS = {
 AMOUNTS = {
     "vm-bytes": "32M",
     "mmap-bytes": "16M",
-    "brk-bytes": "16M",
     "hdd-bytes": "4M",
     "shm-bytes": "4M",
 }

@@ -3,6 +3,7 @@
  * memory.c - the functions of <kasan/port.h> that look at Linux's memory: they give the runtime its own, and tell reports
  * what an address belongs to.
  */
+#include <linux/atomic.h>
 #include <linux/kernel.h>
 #include <linux/memblock.h>
 #include <linux/mm.h>
@@ -21,22 +22,50 @@
 
 DEFINE_PER_CPU(unsigned int, kasan_no_pages);
 
+/* The largest block that has a spare is 64 KiB, the stack depot's. */
+#define SPARE_ORDERS (16 - PAGE_SHIFT + 1)
+
+/* A block of each size, for a request that comes while the page allocator must not be called. */
+static void *spare[SPARE_ORDERS];
+
 /*
  * A trace is stored in the middle of whatever frees or allocates, so this must neither sleep nor wake a thread. Without
  * reclaim flags the page allocator takes what it has. kasan_no_pages is set where its own locks may be held.
  */
-static void *late_pages(size_t size)
+static bool may_allocate(void)
+{
+	if (in_nmi() || raw_cpu_read(kasan_no_pages))
+		return false;
+	/* Its locks sleep in a real-time kernel, once there is somebody else to run. */
+	return !IS_ENABLED(CONFIG_PREEMPT_RT) || preemptible() || system_state < SYSTEM_SCHEDULING;
+}
+
+static void *take(unsigned int order)
 {
 	const gfp_t flags =
 		__GFP_HIGH | __GFP_NOMEMALLOC | __GFP_NOWARN | __GFP_ZERO | __GFP_SKIP_KASAN;
-	struct page *page;
+	struct page *page = alloc_pages(flags, order);
 
-	/* The page allocator's locks sleep in a real-time kernel, once there is somebody else to run. */
-	if (in_nmi() || raw_cpu_read(kasan_no_pages) ||
-	    (IS_ENABLED(CONFIG_PREEMPT_RT) && !preemptible() && system_state >= SYSTEM_SCHEDULING))
-		return NULL;
-	page = alloc_pages(flags, get_order(size));
 	return page ? kasan_reset_tag(page_address(page)) : NULL;
+}
+
+static void *late_pages(size_t size)
+{
+	const unsigned int order = get_order(size);
+	void *pages = NULL, *second;
+
+	if (may_allocate())
+		pages = take(order);
+	if (order >= SPARE_ORDERS)
+		return pages;
+	if (!pages)
+		return xchg(&spare[order], NULL);
+	if (!READ_ONCE(spare[order])) {
+		second = take(order);
+		if (second && cmpxchg(&spare[order], NULL, second))
+			free_pages((unsigned long)second, order);
+	}
+	return pages;
 }
 
 static void *__init early_pages(size_t size)

@@ -7,6 +7,7 @@
  *	load FILE		load a module
  *	run FILE ARGUMENT...	run a program until it ends
  *	show FILE		print a file's first 4 KiB
+ *	pause SECONDS		do nothing
  *
  * A line that fails is printed, and the others are done.
  */
@@ -81,6 +82,17 @@ static long show(const char *path)
 	return size < 0 ? size : call(WRITE, 1, (long)text, size, 0, 0);
 }
 
+static long pause(const char *seconds)
+{
+	struct {
+		int64_t seconds, nanoseconds;
+	} time = {0, 0};
+
+	for (; *seconds; seconds++)
+		time.seconds = 10 * time.seconds + *seconds - '0';
+	return call(NANOSLEEP, (long)&time, 0, 0, 0, 0);
+}
+
 static void carry_out(char *line)
 {
 	char *rest = next(line);
@@ -101,6 +113,9 @@ static void carry_out(char *line)
 		break;
 	case 's':
 		result = show(rest);
+		break;
+	case 'p':
+		result = pause(rest);
 		break;
 	default:
 		break;
