@@ -111,6 +111,7 @@ def _session(image, log, smp, parameters):
     if "rt" in _kinds(image):
         # A thread prints, and a machine that stops does not wait for it.
         options["initrd"] = disk.script(image, [f"pause {PAUSE}"])
+        options["append"] = (*parameters, "log_buf_len=16M")
     return boot.kunit(image, log, **options)
 
 

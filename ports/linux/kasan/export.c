@@ -70,6 +70,7 @@ EXPORT_ABI(__hwasan_memset);
 #endif
 
 #ifdef CONFIG_KASAN_HW_TAGS
-/* For a module that measures. */
-EXPORT_ABI(redzone_sample_stats);
+/* For a module that measures: symbol_get() finds only such symbols. */
+void redzone_sample_stats(void);
+EXPORT_SYMBOL_GPL(redzone_sample_stats);
 #endif

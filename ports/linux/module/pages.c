@@ -9,17 +9,19 @@ struct stats {
 	unsigned long allocations, skipped;
 };
 
-/* Linux's own KASAN has none. */
-extern void redzone_sample_stats(struct stats *stats) __weak;
+void redzone_sample_stats(struct stats *stats);
 
 static int __init print_pages(void)
 {
-	struct stats stats;
+	/* Linux's own KASAN has none. */
+	void (*count)(struct stats *stats) = symbol_get(redzone_sample_stats);
+	struct stats stats = {};
 
-	if (redzone_sample_stats) {
-		redzone_sample_stats(&stats);
+	if (count) {
+		count(&stats);
 		pr_info("redzone-bench: pages_all %lu\n", stats.allocations);
 		pr_info("redzone-bench: pages_skipped %lu\n", stats.skipped);
+		symbol_put(redzone_sample_stats);
 	}
 	return 0;
 }
