@@ -337,18 +337,23 @@ static kasan_always_inline const uint8_t *kasan_shadow_in(uintptr_t addr)
 #endif
 }
 
-/** kasan_word_ok() - kasan_range_ok() for few bytes, the operand of an atomic operation above all: one or two granules,
- *  both wholly accessible. False says nothing. */
+/** kasan_word_ok() - kasan_range_ok() for few bytes in one or two granules, the operand of an atomic operation above all.
+ *  The last granule may be partly accessible, as that of a variable of 4 bytes. False for larger ranges. */
 static kasan_always_inline bool kasan_word_ok(uintptr_t addr, size_t size)
 {
 	const uintptr_t last = addr + size - 1;
+	const uint8_t *shadow, *end;
 
 	if (kasan_unlikely(size - 1 >= KASAN_GRANULE_SIZE))
 		return false;
 	if (KASAN_FULL_BITS_TELL ? ~(addr & last) & KASAN_FULL_LOW
 				 : addr - KASAN_FULL_LOW > KASAN_FULL_SPAN - KASAN_GRANULE_SIZE)
 		return false;
-	return kasan_likely(!(*kasan_shadow_in(addr) | *kasan_shadow_in(last)));
+	shadow = kasan_shadow_in(addr);
+	end = kasan_shadow_in(last);
+	if (kasan_likely(!(*shadow | *end)))
+		return true;
+	return (shadow == end || !*shadow) && kasan_granule_allows(*end, last & KASAN_GRANULE_MASK);
 }
 
 /** kasan_range_ok() - is all of the range certainly accessible? False for a @size of 0, which the caller's slow path
