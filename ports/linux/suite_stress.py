@@ -29,9 +29,8 @@ STRESSORS = {
     "brk": 1,
     "fork": 2,
     "clone": 1,
-    "exec": 1,
     "pipe": 2,
-    "sock": 1,
+    "sockpair": 1,
     "dentry": 1,
     "dir": 1,
     "file-ioctl": 1,
@@ -41,14 +40,14 @@ STRESSORS = {
     "timerfd": 1,
     "futex": 1,
     "sem": 1,
-    "shm": 1,
+    "shm-sysv": 1,
     "msg": 1,
 }
 AMOUNTS = {
     "vm-bytes": "32M",
     "mmap-bytes": "16M",
     "hdd-bytes": "4M",
-    "shm-bytes": "4M",
+    "shm-sysv-bytes": "4M",
 }
 MEMORY = "2G"
 # What may be used more after the stress than before it: the quarantine, 1/32 of memory, and the depot.

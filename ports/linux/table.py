@@ -116,29 +116,32 @@ SCS = {"shadow call stack": ("REDZONE_SCS=1",), "shadow call stack, hooks exempt
 
 
 def trace_rows(mode, boots):
-    """Return the rows of the table of @boots, {kernel: instructions}, the heading first."""
-    found = [("stack traces", "Linux, published", "boot", "to no traces")]
-    base_line = boots["no traces"]
-    for kernel, count in boots.items():
+    """Return the rows of the table of @boots, {kernel: (instructions, those without traces)}, the heading
+    first."""
+    found = [("stack traces", "Linux, published", "boot", "to the same kernel without traces")]
+    for kernel, (count, quiet) in boots.items():
         there = PUBLISHED.get(mode, {}).get(kernel)
-        share = f"{(count / base_line - 1) * 100:+.1f} %"
+        share = f"{(count / quiet - 1) * 100:+.1f} %"
         found.append((kernel, f"{there:+.1f} %" if there else "-", f"{count:,}", share))
     return found
+
+
+def _boot(kernel, traces):
+    """Return the instructions of the boot of @kernel with kasan.stacktrace=@traces."""
+    return bench.measure(kernel, (f"kasan.stacktrace={traces}",), ("boot",))["boot"]
 
 
 def _traces(page, make):
     """Measure the boot with each kind of traces. Return {"boots": ..., "traces": ...}."""
     kernel = bench.prepare(make)
-    boots = {
-        title: bench.measure(kernel, (f"kasan.stacktrace={value}",), ("boot",))["boot"]
-        for title, value in PARAMETERS.items()
-    }
+    quiet = _boot(kernel, "off")
+    boots = {title: (_boot(kernel, value), quiet) for title, value in PARAMETERS.items()}
     stored = bench.traces(kernel)
     if make.arch == "arm64" and make.compiler == "clang":
         scs = replace(make, more=(*make.more, build.CONFIG / "scs.config"))
         for title, variables in SCS.items():
             kernel = bench.prepare(replace(scs, variables=variables))
-            boots[title] = bench.measure(kernel, works=("boot",))["boot"]
+            boots[title] = (_boot(kernel, "on"), _boot(kernel, "off"))
     page.table(trace_rows(make.mode, boots))
     page.notes(
         [

@@ -22,7 +22,7 @@ _VMALLOC = re.compile(r"Summary: (\w+)_alloc_test passed: 1 failed: 0.* avg: (\d
 PER_USEC = 1000
 TIMEOUT = 3600
 # The functions of Redzone that store a trace, once for each call.
-ALLOCATIONS = ("redzone_slab_alloc", "redzone_slab_alloc_init")
+ALLOCATIONS = ("redzone_slab_alloc", "kasan_slab_alloc_init")
 FREES = ("redzone_slab_free", "redzone_slab_free_deferred")
 # A quarantine of 8 MiB: the rounds before the count fill it.
 MEMORY_MIB = 256
