@@ -84,7 +84,7 @@ def wrong_with(lines):
                 wrong.append(f"bug {planted}, {waiting}: {text.strip()}")
             waiting = None
         elif (
-            "WARNING: " in text
+            "WARNING: CPU: " in text
             or "redzone: failed: " in text
             or "soft lockup" in text
             or "rcu_sched self-detected stall" in text
