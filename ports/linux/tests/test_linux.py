@@ -281,6 +281,11 @@ def test_a_report_that_only_one_gives_is_named(tmp_path):
     own, ours = (boot.Session(tmp_path / "log", [ktap.Case("one", "pass", reports=n)]) for n in (1, 2))
     assert suite.worse(own, ours) == ["one: 1 reports with Linux's own, 2 with Redzone"]
     assert suite.worse(own, own) == []
+    assert suite.worse(own, ours, exact=False) == []
+    failed = boot.Session(tmp_path / "log", [ktap.Case("one", "fail", reports=0)])
+    assert suite.worse(failed, ours) == []
+    none = boot.Session(tmp_path / "log", [ktap.Case("one", "pass")])
+    assert suite.worse(own, none, exact=False) == ["one: 1 reports with Linux's own, 0 with Redzone"]
 
 
 def test_a_report_that_other_readers_do_not_understand_is_named(tmp_path, monkeypatch):
