@@ -20,7 +20,7 @@ TOOLS = (*build.TOOLS, "qemu-arm64", "xz")
 SECONDS = 1800
 MODES = ("generic-inline", "sw_tags", "hw_tags")
 HOME = source.HOME / "stress-ng"
-# Of the packages, what the program reads.
+# The parts of the packages that the program reads.
 WANTED = ("lib", "usr/bin", "usr/lib", "etc/ld.so.conf")
 # Memory, processes, pipes, files, timers: several of each, more than CPUs.
 STRESSORS = {

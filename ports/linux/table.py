@@ -106,7 +106,7 @@ def _work(page, make):
 
 # --- Traces: the five kernels of the table that was published in 2022 -------------------------------
 
-# Of the boot, in percent, by mode and kernel. The first three kernels are one, with boot parameters.
+# Percent of the boot, by mode and kernel. The first three kernels are one, with boot parameters.
 PUBLISHED = {
     "generic-inline": {"unwinder": 43.8, "unwinder, not saved": 43.5, "shadow call stack": 3.4},
     "hw_tags": {"unwinder": 51.0, "unwinder, not saved": 47.0, "shadow call stack": 5.4},
@@ -147,7 +147,7 @@ def _traces(page, make):
         [
             "boot: from reset to the first instruction of init, in instructions under QEMU's -icount.",
             f"A boot stores {stored[0]:,} traces of allocations and {stored[1]:,} of frees.",
-            "Linux, published: boot time in QEMU (2022). What was published is not in Linux 6.12.",
+            "Linux, published: boot time in QEMU (2022). The published patches are not in Linux 6.12.",
         ]
     )
     return {"boots": boots, "traces": stored}
