@@ -362,6 +362,16 @@ def test_each_planted_bug_has_a_report_and_nothing_else_has(lines, wrong):
     assert all(have.startswith(want) for have, want in zip(found, wrong, strict=True))
 
 
+def test_hardware_tags_find_one_access_and_every_double_free():
+    free = [
+        BUG.replace("read-after-free", "double-free"),
+        REPORT.replace("slab-use-after-free", "double-free"),
+    ]
+    assert suite_stress.wrong_with([FREE, BUG, REPORT, BUG, *free, BUG, FREE], once=True) == []
+    assert suite_stress.wrong_with([FREE, BUG, BUG, REPORT, FREE], once=True) != []
+    assert suite_stress.wrong_with([FREE, BUG, REPORT, free[0], BUG, FREE], once=True) != []
+
+
 def test_the_bugs_of_the_module_are_those_of_the_suite():
     code = (ROOT / "ports/linux/module/bugs.c").read_text(encoding="utf-8")
     assert set(re.findall(r'\{"([\w-]+)", \w+\}', code)) == set(suite_stress.TITLES)
