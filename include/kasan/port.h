@@ -36,11 +36,8 @@
 #ifndef KASAN_PORT_H
 #define KASAN_PORT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <kasan/config.h>
+#include <kasan/types.h>
 
 struct kasan_object;
 struct kasan_area;
