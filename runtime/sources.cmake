@@ -45,6 +45,7 @@ set(REDZONE_RUNTIME_SOURCES
   report/hw_frame.c
   report/ignore.c
   report/lifecycle.c
+  report/may.c
   report/notice.c
   report/options.c
   report/own_stack.c

@@ -17,6 +17,12 @@
 #ifndef KASAN_TYPES_H
 #define KASAN_TYPES_H
 
+#ifdef __cplusplus
+#define KASAN_STATIC_ASSERT static_assert
+#else
+#define KASAN_STATIC_ASSERT _Static_assert
+#endif
+
 #if !defined(KASAN_PORT_TYPES_H) && __has_include(<stdbool.h>) && __has_include(<stddef.h>) && \
 	__has_include(<stdint.h>)
 #include <stdbool.h>
@@ -27,13 +33,8 @@
 #include KASAN_PORT_TYPES_H
 
 /* The runtime's own files have the compiler's types: a function must find its arguments where the caller puts them. */
-#ifdef __cplusplus
 #define KASAN_TYPE_IS(type, size, is_signed) \
-	static_assert(sizeof(type) == (size) && ((type) - 1 < (type)1) == (is_signed), #type)
-#else
-#define KASAN_TYPE_IS(type, size, is_signed) \
-	_Static_assert(sizeof(type) == (size) && ((type) - 1 < (type)1) == (is_signed), #type)
-#endif
+	KASAN_STATIC_ASSERT(sizeof(type) == (size) && ((type) - 1 < (type)1) == (is_signed), #type)
 KASAN_TYPE_IS(int32_t, 4, 1);
 KASAN_TYPE_IS(uint8_t, 1, 0);
 KASAN_TYPE_IS(uint16_t, 2, 0);
