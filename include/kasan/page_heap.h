@@ -110,8 +110,7 @@ KASAN_HOOK bool kasan_page_free(struct kasan_page_heap *heap, void *ptr, size_t 
 /**
  * kasan_page_free_part() - take back some pages of an allocation: the tail, the head, a single page
  * @ptr: the first of them, aligned to a page, with the tag of the allocation's pointer.
- * @size: bytes, rounded up to whole pages; 0: all up to the end of the allocation, with its redzone. They must lie in one
- * allocation.
+ * @size: bytes, rounded up to whole pages; 0: one page. They must lie in one allocation.
  *
  * For allocators of which a block of several pages may come back in parts. Each part that is left is an allocation of its
  * own from then on, with the stack of the first, and is freed by kasan_page_free() or again in parts. The redzone goes
