@@ -25,6 +25,7 @@ set(REDZONE_RUNTIME_SOURCES
   alloc/shadow_pages.c
   alloc/slab.c
   alloc/stack.c
+  alloc/stack_zone.c
   alloc/tags_globals.c
   alloc/tags_pages.c
   alloc/tags_slab.c
