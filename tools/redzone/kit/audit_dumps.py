@@ -99,6 +99,6 @@ def findings(paths, arch):
         for function, place, name, register, check in in_dump(text, arch):
             result.append(
                 f"{place or file.name}: in {function}() the check {check}() overwrites the register variable"
-                f" {name} ({register}) before its asm statement: read the memory into ordinary variables first"
+                f" {name} ({register}) before its asm statement: read memory into ordinary variables first"
             )
     return result
