@@ -48,7 +48,7 @@ def test_a_slow_machine_leaves_out_what_would_not_fit(tmp_path):
 
 
 def run(tmp_path, default, slow, **environment):
-    """Run .ci/run with a ./redzone whose default tests and whose soak end with the lines and statuses @default
+    """Run .ci/run with a ./redzone whose default tests and soak end with the lines and statuses @default
     and @slow. Return (what ran, the calls of ./redzone)."""
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci" / "run")
