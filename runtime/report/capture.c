@@ -72,6 +72,8 @@ static void capture_trace(struct kasan_report *report, const struct kasan_bug *b
 static void capture_task(struct kasan_report *report, const struct kasan_bug *bug)
 {
 	kasan_copy(&report->task, &bug->task);
+	if (kasan_port_stack_overflowed(&bug->task))
+		report->task.overflowed = true;
 	kasan_clip_stack(&report->task, bug->sp, report->fp);
 	kasan_copy_name(report->comm, sizeof(report->comm), report->task.name, "none");
 	capture_trace(report, bug);

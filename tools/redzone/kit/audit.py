@@ -18,7 +18,7 @@ from pathlib import Path
 
 from redzone.core import base
 from redzone.core.base import Failure
-from redzone.kit import amalgamate, audit_constructors, audit_inline
+from redzone.kit import amalgamate, audit_constructors, audit_dumps, audit_inline
 
 # The symbols that the runtime defines for compilers. A test compares this with its objects.
 RUNTIME_ABI = re.compile(
@@ -407,7 +407,7 @@ def missing(images):
 # --- The whole ------------------------------------------------------------------------------------
 
 
-def audit(paths, windows=(), offset=None, exclude=()):
+def audit(paths, windows=(), offset=None, exclude=(), dumps=()):
     """Return the result as a dictionary; `findings` is empty if all is well."""
     from redzone.kit import audit_units
 
@@ -429,7 +429,7 @@ def audit(paths, windows=(), offset=None, exclude=()):
         findings += more
         warnings += audit_inline.warnings(image, places, 4 if mode == "sw_tags" else 3)
     symbols, more = missing(images)
-    findings += more
+    findings += more + audit_dumps.findings(dumps, images[0].arch)
     result = {
         "images": [image.label for image in images],
         "arch": images[0].arch,
@@ -531,10 +531,16 @@ def register(group):
         metavar="GLOB",
         help="Files that need no checks, in any folder: board.c, 'boot/*.c'.",
     )
+    @click.option(
+        "--dumps",
+        multiple=True,
+        metavar="PATH",
+        help="GCC's -fdump-tree-optimized-lineno, files or a folder: register variables that checks lose.",
+    )
     @click.option("--all", "everything", is_flag=True, help="Print long lists in full.")
     @click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
     @click.pass_context
-    def audit_verb(context, files, windows, shadow_offset, exclude, everything, as_json):
+    def audit_verb(context, files, windows, shadow_offset, exclude, dumps, everything, as_json):
         """Say which files and functions of an image, of objects or of archives are instrumented, whether the
         constructors that register globals will run, whether the shadow windows cover the image's variables,
         and which sanitizer symbols are missing and which objects refer to them. With hardware tags no file
@@ -560,6 +566,7 @@ def register(group):
             windows=[parse_window(window) for window in windows],
             offset=None if shadow_offset is None else number(shadow_offset, "--shadow-offset"),
             exclude=exclude,
+            dumps=dumps,
         )
         click.echo(json.dumps(result, indent=2) if as_json else text(result, everything))
         context.exit(base.REPORTED if result["findings"] else base.OK)
