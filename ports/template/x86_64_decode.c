@@ -386,17 +386,27 @@ static bool one_byte(struct insn *insn, uint8_t opcode, bool (*canonical)(uintpt
 		return vex(insn, opcode, access);
 	case 0x0f:
 		return two_bytes(insn, access);
+	case 0xd8 ... 0xdf: /* x87 */
+		take_modrm(insn);
+		return operand(insn, 0, KASAN_FAULT_UNKNOWN, access);
 	default:
 		return false;
 	}
 }
 
-bool kasan_x86_64_decode(const struct kasan_x86_64_frame *frame, bool (*canonical)(uintptr_t),
-			 uintptr_t fs, uintptr_t gs, struct kasan_x86_64_access *access)
+enum kasan_x86_64_operand kasan_x86_64_decode(const struct kasan_x86_64_frame *frame,
+					      bool (*canonical)(uintptr_t), uintptr_t fs,
+					      uintptr_t gs, struct kasan_x86_64_access *access)
 {
 	struct insn insn = {.at = (const uint8_t *)frame->rip, .frame = frame};
+	uint8_t opcode;
 
 	*access = (struct kasan_x86_64_access){.direction = KASAN_FAULT_UNKNOWN};
 	take_prefixes(&insn, fs, gs);
-	return one_byte(&insn, *insn.at++, canonical, access);
+	opcode = *insn.at++;
+	/* EVEX multiplies short displacements, by a number that depends on the opcode; REX2 has more registers. */
+	if (opcode == 0x62 || opcode == 0xd5)
+		return KASAN_X86_64_UNKNOWN;
+	return one_byte(&insn, opcode, canonical, access) ? KASAN_X86_64_OPERAND
+							  : KASAN_X86_64_NO_OPERAND;
 }

@@ -128,7 +128,7 @@ static bool report_protection(const struct kasan_x86_64_frame *frame,
 			      const struct kasan_port_task *task)
 {
 	struct kasan_x86_64_access access = {0};
-	bool is_known = true;
+	enum kasan_x86_64_operand operand = KASAN_X86_64_OPERAND;
 
 	if (!is_canonical(frame->rip)) {
 		/* Some processors branch first, and then fault. */
@@ -136,9 +136,10 @@ static bool report_protection(const struct kasan_x86_64_frame *frame,
 		access.direction = KASAN_FAULT_READ;
 		access.is_branch = true;
 	} else {
-		is_known = kasan_x86_64_decode(frame, is_canonical, read_msr(MSR_FS_BASE),
-					       read_msr(MSR_GS_BASE), &access);
-		if (!is_known && !guess(frame, &access))
+		operand = kasan_x86_64_decode(frame, is_canonical, read_msr(MSR_FS_BASE),
+					      read_msr(MSR_GS_BASE), &access);
+		if (operand == KASAN_X86_64_NO_OPERAND ||
+		    (operand == KASAN_X86_64_UNKNOWN && !guess(frame, &access)))
 			return false;
 		/* A misaligned vector, a bad selector, a reserved bit of a register. */
 		if (is_canonical(access.addr) &&
@@ -146,7 +147,7 @@ static bool report_protection(const struct kasan_x86_64_frame *frame,
 			return false;
 		was_check(frame, &access);
 	}
-	if (report_at(frame, task, &access) && !is_known)
+	if (report_at(frame, task, &access) && operand == KASAN_X86_64_UNKNOWN)
 		print_registers(frame);
 	return true;
 }
@@ -176,7 +177,7 @@ bool kasan_x86_64_report(const struct kasan_x86_64_frame *frame, uintptr_t cr2)
 	/* The second half of an access may be what faulted: then the sizes do not say where it began. */
 	if (!access.is_branch &&
 	    kasan_x86_64_decode(frame, is_canonical, read_msr(MSR_FS_BASE), read_msr(MSR_GS_BASE),
-				&decoded) &&
+				&decoded) == KASAN_X86_64_OPERAND &&
 	    decoded.addr == cr2)
 		access.size = decoded.size;
 	was_check(frame, &access);

@@ -70,10 +70,13 @@ struct kasan_x86_64_access {
  * @fs, @gs: bases of these segments.
  *
  * It reads the instruction, and of memory only the operand of an indirect call or jump and the return address of a ret,
- * if kasan_port_readable() allows. Return: false if the instruction is not known or has no operand in memory.
+ * if kasan_port_readable() allows. Return: is @access filled? All that is not known counts as NO_OPERAND, except what
+ * surely may have one.
  */
-bool kasan_x86_64_decode(const struct kasan_x86_64_frame *frame, bool (*canonical)(uintptr_t),
-			 uintptr_t fs, uintptr_t gs, struct kasan_x86_64_access *access);
+enum kasan_x86_64_operand { KASAN_X86_64_NO_OPERAND, KASAN_X86_64_OPERAND, KASAN_X86_64_UNKNOWN };
+enum kasan_x86_64_operand kasan_x86_64_decode(const struct kasan_x86_64_frame *frame,
+					      bool (*canonical)(uintptr_t), uintptr_t fs,
+					      uintptr_t gs, struct kasan_x86_64_access *access);
 
 /**
  * kasan_x86_64_report() - report a fault in kernel mode

@@ -48,7 +48,7 @@ static bool decode(const void *insn, struct kasan_x86_64_access *access)
 	struct kasan_x86_64_frame frame;
 
 	fill(&frame, insn);
-	return kasan_x86_64_decode(&frame, is_canonical, FS, GS, access);
+	return kasan_x86_64_decode(&frame, is_canonical, FS, GS, access) == KASAN_X86_64_OPERAND;
 }
 
 static void expect(const char *text, const void *insn, uintptr_t addr, size_t size, int direction)
@@ -131,6 +131,8 @@ static void reads_and_writes(void)
 	EXPECT("leave", WILD + 0x50, 8, R);
 	EXPECT("crc32b (%%rax), %%ecx", WILD, 0, U);
 	EXPECT("movbe %%ecx, (%%rax)", WILD, 0, U);
+	EXPECT("fldl (%%rax)", WILD, 0, U);
+	EXPECT("fxsave64 (%%rax)", WILD, 0, U);
 }
 
 /* Two operands: the one that is no address. */
@@ -177,16 +179,17 @@ static void branches(void)
 	/* It can, and is not an address. */
 	fill(&frame, INSN("call *(%%rdi)"));
 	frame.regs[KASAN_X86_64_RDI] = (uintptr_t)&pointer;
-	REQUIRE(kasan_x86_64_decode(&frame, is_canonical, FS, GS, &access));
+	REQUIRE(kasan_x86_64_decode(&frame, is_canonical, FS, GS, &access) == KASAN_X86_64_OPERAND);
 	CHECK(access.is_branch && access.addr == WILD + 1);
 	fill(&frame, INSN("ret"));
 	frame.rsp = (uintptr_t)&pointer;
-	REQUIRE(kasan_x86_64_decode(&frame, is_canonical, FS, GS, &access));
+	REQUIRE(kasan_x86_64_decode(&frame, is_canonical, FS, GS, &access) == KASAN_X86_64_OPERAND);
 	CHECK(access.is_branch && access.addr == WILD + 1);
 }
 
 static void no_operand_in_memory(void)
 {
+	struct kasan_x86_64_frame frame;
 	struct kasan_x86_64_access access;
 
 	CHECK(!decode(INSN("movq %%rax, %%rbx"), &access));
@@ -197,6 +200,9 @@ static void no_operand_in_memory(void)
 	CHECK(!decode(INSN("iretq"), &access));
 	CHECK(!decode(INSN("jne 1b"), &access));
 	CHECK(!decode(INSN("hlt"), &access));
+	CHECK(!decode(INSN("movw %%ax, %%ds"), &access));
+	fill(&frame, INSN("vmovdqu64 64(%%rax), %%zmm0"));
+	CHECK_EQ(kasan_x86_64_decode(&frame, is_canonical, FS, GS, &access), KASAN_X86_64_UNKNOWN);
 	CHECK(!decode(INSN("ud2"), &access));
 	CHECK(!decode(INSN("rdmsr"), &access));
 }
