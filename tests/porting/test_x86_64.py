@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""The example on x86_64: at -2 GiB and as a PIE, windows and the whole upper half, one and two CPUs; its faults."""
+"""The example on x86_64: fixed and PIE, windows and the whole upper half, one and two CPUs; its faults."""
 
 import itertools
 import re
 
 import pytest
-from kit import boot, change, expect_all_reported, few, make_template
+from kit import ROOT, boot, call, change, cmake_template, expect_all_reported, few, first, make_template
 from redzone.elf.file import File
 from redzone.elf.symbols import FUNC, symbols
 from test_cortexm import names, traces
@@ -59,6 +59,22 @@ def test_reports_every_bug(tree, cc, model, where, layout, cpus):
     assert "registers:" not in console
     # A constructor has registered it.
     assert "The buggy address belongs to the variable:\n table+0x" in console
+
+
+@first(1, "cc", ["gcc", "clang-19"])
+def test_with_cmake(tree, cc):
+    elf = cmake_template(
+        tree, "x86_64", cc, f"-DREDZONE_DIR={ROOT}", "-DTEMPLATE_PIE=ON", "-DTEMPLATE_FULL=ON"
+    )
+    assert "Kernel Offset: 0x" in expect_all_reported("x86_64", elf)
+
+
+def test_nothing_is_left_out(tree):
+    """The command that the page ends with."""
+    elf = build(tree, "clang-19", "LAYOUT=full")
+    excluded = [word for name in ("board.c", "heap.c", "x86_64_*.c") for word in ("--exclude", name)]
+    output = call([ROOT / "redzone", "audit", elf, *excluded], tree)
+    assert "x86_64, generic\n" in output and "main.c" in output and "no findings\n" in output, output
 
 
 def test_an_instruction_that_is_not_known(tree):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""docs/port/x86_64.md: its files and the lines that it adds compile, in a kernel with the functions it speaks of."""
+"""docs/port/x86_64.md: its files and the lines that it adds compile, in a kernel as it describes."""
 
 import re
 
 import pytest
-from kit import ROOT, TEMPLATE, call, compiler
+from kit import ROOT, TEMPLATE, call, change, compiler, expect_all_reported, make_template
 from redzone.kit import flags
 
 PAGE = ROOT / "docs" / "port" / "x86_64.md"
@@ -29,7 +29,9 @@ bool is_mapped(uintptr_t addr);
 void relocate(uintptr_t offset);
 void paging_init(void);
 void kasan_map_zeroes(uint64_t *root);
-void kasan_map_shadow(char *start, size_t size);
+void kasan_map_shadow(const char *start, size_t size);
+uint64_t new_page(void);
+uint64_t *virtual(uint64_t page);
 void cpu_init(int number);
 void start_other_cpus(void);
 void set_gate(int vector, void (*entry)(void), int ist);
@@ -46,7 +48,9 @@ def files():
     found = {}
     for block in re.findall(r"^```c\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
         found[re.match(r"/\* (\w+\.c)", block)[1]] = block
-    for name, block in re.findall(r"^\+\+\+ b/(\w+\.c)\n@@.*?@@.*?\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+    for name, block in re.findall(
+        r"^\+\+\+ b/(\w+\.c)\n@@.*?@@.*?\n(.*?)^```", text, re.MULTILINE | re.DOTALL
+    ):
         lines = [line[1:] for line in block.splitlines() if line[:1] in " +"]
         if name == "boot.c":
             lines[0:0] = ["void boot(uintptr_t offset)"]
@@ -80,5 +84,47 @@ def test_what_the_page_adds_compiles(tmp_path, cc):
     for name, source in found.items():
         (tmp_path / name).write_text(source, encoding="utf-8")
         call(
-            [*compiler(cc, "x86_64"), *options, f"-I{ROOT / 'include'}", f"-I{TEMPLATE}", "-c", name], tmp_path
+            [*compiler(cc, "x86_64"), *options, f"-I{ROOT / 'include'}", f"-I{TEMPLATE}", "-c", name],
+            tmp_path,
         )
+
+
+EARLY_H = """
+#include <stdint.h>
+#include <stddef.h>
+#define root boot_pml4
+extern uint64_t root[512];
+void kasan_map_zeroes(uint64_t *pml4);
+void kasan_map_shadow(const char *start, size_t size);
+uint64_t physical(const void *addr);
+uint64_t *virtual(uint64_t page);
+uint64_t new_page(void);
+"""
+
+
+def test_the_shadow_of_the_page(tree):
+    """The example runs with the page's functions that map shadow instead of its own."""
+    (tree / "kernel.h").write_text(EARLY_H, encoding="utf-8")
+    (tree / "kasan_early.c").write_text(files()["kasan_early.c"], encoding="utf-8")
+    change(tree / "Makefile", ("x86_64_trap.o)", "x86_64_trap.o kasan_early.o)"))
+    change(
+        tree / "x86_64_paging.c",
+        ('#include "x86_64.h"\n', '#include "kernel.h"\n#include "x86_64.h"\n'),
+        ("extern table boot_pml4;\n", ""),
+        ("static uint64_t physical(", "uint64_t physical("),
+        ("static uint64_t new_page(", "uint64_t new_page("),
+        ("static uint64_t *at_physical(uint64_t address)", "uint64_t *virtual(uint64_t address)"),
+        ("at_physical(", "virtual("),
+        (
+            "void paging_map_shadow(uintptr_t start, size_t size)\n{\n",
+            "void paging_map_shadow(uintptr_t start, size_t size)\n{\n"
+            "\tkasan_map_shadow((const char *)start, size);\n}\n\n"
+            "void unused(uintptr_t start, size_t size);\nvoid unused(uintptr_t start, size_t size)\n{\n",
+        ),
+        (
+            "\tfor (i = 0; i < ENTRIES; i++)\n\t\tstart_pml4",
+            "\tkasan_map_zeroes(boot_pml4);\n\tfor (i = 0; i < ENTRIES; i++)\n\t\tstart_pml4",
+        ),
+    )
+    elf, _ = make_template(tree, "x86_64", "clang-19", "LAYOUT=full")
+    expect_all_reported("x86_64", elf)
