@@ -507,6 +507,11 @@ static kasan_noinline bool report_it(struct kasan_bug *bug)
 		panic_if_wanted(bug->how & (KASAN_HOW_WRITE | KASAN_HOW_FREE));
 		return false;
 	}
+	/* The room was that of the handler's stack; all else is about the interrupted one. */
+	if (bug->regs && bug->regs->stack_end) {
+		bug->task.stack_start = bug->regs->stack_start;
+		bug->task.stack_end = bug->regs->stack_end;
+	}
 #if KASAN_ARCH_UNWINDS
 	kasan_unwind_here(&here);
 	old = start_traces(bug->regs ? bug->regs : &here);
