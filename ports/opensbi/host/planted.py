@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 # Functions of OpenSBI on the way to each bug, which supervisor mode asks for by a call.
 WAY = ("sbi_ecall_handler", "sbi_trap_handler")
-INTERRUPT = ("sbi_ipi_process", "sbi_trap_handler")
 
 
 @dataclass(frozen=True)
@@ -13,8 +12,9 @@ class Bug:
     """One bug of bugs.c, in its order.
 
     type: of the report; None: no report. where: functions, one of which the headline names; "": the bug
-    itself. stacks: which stacks the report must have. way: functions that its own trace must have. line: beginning of
-    a line in the report. stack: needs checks of stack variables. fatal: the hart stops behind the report.
+    itself. stacks: which stacks the report must have. way: functions that its own trace must have. line:
+    beginning of a line in the report. stack: needs checks of stack variables. fatal: the hart stops behind
+    the report.
     """
 
     name: str
@@ -61,9 +61,9 @@ BUGS = (
     Bug("stack_print_overflow", "stack-out-of-bounds", "printc prints", line=" [32, 40) 'name'", stack=True),
     Bug("use_after_scope", "use-after-scope", line=" [32, 48) 'scoped'", stack=True),
     Bug("alloca_overflow", "alloca-out-of-bounds", stack=True),
-    _heap("interrupt_handler", "slab-use-after-free", BOTH, where="in_interrupt", way=INTERRUPT),
-    # Seen when the trap ends.
-    Bug("recursion", "stack-overflow", "kasan_sbi_trap_handler", way=()),
+    _heap("interrupt_handler", "slab-use-after-free", BOTH, where="in_interrupt", way=WAY[1:]),
+    # Seen when the trap ends, or by a check before.
+    Bug("recursion", "stack-overflow", "kasan_sbi_trap_handler recurse", way=()),
     Bug("null_read", "null-ptr-deref", fatal=True),
     Bug("wild_write", "wild-memory-access", fatal=True),
     Bug("null_call", "null-ptr-deref", "0x0", fatal=True),

@@ -47,7 +47,7 @@ void kasan_port_task(struct kasan_port_task *task)
 	task->name = "hart";
 	task->id = kasan_port_cpu();
 	/* Before it has one, the first hart runs on the two pages behind the image. */
-	task->stack_start = scratch ? stack_of(scratch) : (uintptr_t)_fw_end;
+	task->stack_start = scratch ? stack_of(scratch) + STACK_GUARD : (uintptr_t)_fw_end;
 	task->stack_end = scratch ? (uintptr_t)scratch : (uintptr_t)_fw_end + 2 * SBI_SCRATCH_SIZE;
 }
 
@@ -69,7 +69,7 @@ bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *task)
 			continue;
 		task->name = "hart";
 		task->id = i;
-		task->stack_start = stack_of(scratch);
+		task->stack_start = stack_of(scratch) + STACK_GUARD;
 		task->stack_end = (uintptr_t)scratch;
 		return true;
 	}
@@ -191,9 +191,11 @@ unsigned long opensbi_platform_init(unsigned long a0, unsigned long a1, unsigned
 unsigned long fw_platform_init(unsigned long a0, unsigned long a1, unsigned long a2,
 			       unsigned long a3, unsigned long a4)
 {
-	const uintptr_t start = (uintptr_t)_fw_start;
+	uintptr_t start = (uintptr_t)_fw_start;
 	unsigned long fdt;
 
+	/* GCC would take the difference of two addresses, below, for a symbol that is far away. */
+	asm("" : "+r"(start));
 	kasan_start(start, WINDOW_SIZE, start + WINDOW_SIZE);
 	platform.hart_stack_size = HART_STACK;
 	fdt = opensbi_platform_init(a0, a1, a2, a3, a4);
