@@ -89,15 +89,24 @@ static inline bool kasan_trap_is_own(void)
 
 /** kasan_machine_fault() - in a trap handler: report the access that raised the trap, if it was firmware's own. A trap
  *  from a lower mode is the bug of the system above. Misaligned accesses (causes 4 and 6) are left alone: firmware
- *  emulates them. @fp: frame pointer of the interrupted code. Return: true if a report was printed. */
+ *  emulates them. A refused access below a stack that kasan_port_stack_owner() names is reported as its overflow.
+ *  @fp: frame pointer of the interrupted code. Return: true if a report was printed. */
 static inline bool kasan_machine_fault(uintptr_t fp)
 {
 	uintptr_t cause, pc, addr;
+	struct kasan_port_task owner;
 
 	if (!kasan_trap_is_own())
 		return false;
 	__asm__ volatile("csrr %0, mcause\n\tcsrr %1, mepc\n\tcsrr %2, mtval"
 			 : "=r"(cause), "=r"(pc), "=r"(addr));
+	__memset(&owner, 0, sizeof(owner));
+	if ((cause == 5 || cause == 7) && kasan_port_stack_owner((const void *)addr, &owner) &&
+	    addr < owner.stack_start) {
+		const struct kasan_regs regs = {pc, addr, 0, fp, 0};
+
+		return kasan_report_stack_overflow(&owner, addr, &regs);
+	}
 	switch (cause) {
 	case 1:	 /* instruction access fault */
 	case 5:	 /* load access fault */

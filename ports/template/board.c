@@ -52,6 +52,7 @@ _Noreturn void board_exit(int status)
 		;
 }
 
+#ifndef TEMPLATE_HARTS /* whose start is in riscv_port.c */
 static void or_stop(const char *wrong)
 {
 	if (!wrong)
@@ -98,3 +99,4 @@ _Noreturn void board_start(void)
 	run_constructors();
 	board_exit(main());
 }
+#endif

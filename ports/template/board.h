@@ -55,6 +55,23 @@ extern char __kasan_window_start[], __kasan_window_end[], __kasan_shadow_start[]
 const char *tags_start(void);
 #endif
 
+/** board_lock(), board_unlock() - keep the other CPU, if there can be one, and interrupts that allocate out of the
+ *  heap. */
+#ifdef TEMPLATE_HARTS
+unsigned long board_lock(void);
+void board_unlock(unsigned long flags);
+#else
+static inline unsigned long board_lock(void)
+{
+	return 0;
+}
+
+static inline void board_unlock(unsigned long flags)
+{
+	(void)flags;
+}
+#endif
+
 /** board_puts() - write @text to the serial line, polled. */
 void board_puts(const char *text);
 

@@ -45,7 +45,7 @@ class Session:
         return [line for line in self.lines if _FAILED.search(line)]
 
 
-def _jump(distance):
+def jump(distance):
     """Return RISC-V code that jumps @distance bytes on from its own start: auipc t0; jalr t0."""
     upper = (distance + 0x800) >> 12
     lower = distance - (upper << 12)
@@ -64,7 +64,7 @@ def _machine(image, harts, load, folder):
         return [*command, "-bios", image.binary]
     # The machine starts at the start of RAM.
     start = folder / f"start-{load:#x}.bin"
-    start.write_bytes(_jump(load - build.RAM))
+    start.write_bytes(jump(load - build.RAM))
     return [*command, "-bios", "none", *_loader(start, build.RAM), *_loader(image.binary, load)]
 
 
@@ -124,7 +124,7 @@ def u_boot(image, commands, log, harts=4, timeout=TIMEOUT, echo=None):
     log.parent.mkdir(parents=True, exist_ok=True)
     ports.note_console(log, image.elf)
     stub = log.parent / "stub.bin"
-    stub.write_bytes(_jump(U_BOOT - MOVED - build.NEXT))
+    stub.write_bytes(jump(U_BOOT - MOVED - build.NEXT))
     command = [*_machine(image, harts, MOVED, log.parent), *_loader(stub, MOVED + build.NEXT)]
     command += _loader(source.u_boot(), U_BOOT)
     session, outputs = Session(log), []

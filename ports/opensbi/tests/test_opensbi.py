@@ -110,7 +110,7 @@ def test_a_failure_of_ordinary_use_is_seen():
 @pytest.mark.parametrize("distance", [0x4000000, -0x4600000, 0x1234, -8, 0x7FF, 0x800])
 def test_the_jump_leads_there(distance):
     """auipc adds its upper 20 bits to pc, jalr the lower 12, both with a sign."""
-    auipc, jalr = struct.unpack("<iI", boots._jump(distance))
+    auipc, jalr = struct.unpack("<iI", boots.jump(distance))
     assert auipc & 0xFFF == 0x297 and jalr & 0xFFFFF == 0x28067
     lower = jalr >> 20
     assert (auipc & ~0xFFF) + (lower - 0x1000 if lower & 0x800 else lower) == distance
