@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The example on several harts in RISC-V's machine mode: traps, guards, a console that is shared, any address."""
+"""The example in RISC-V's machine mode on several harts: traps, guards, one console, any address."""
 
 import re
 import subprocess
