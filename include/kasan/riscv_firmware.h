@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* --- The console ------------------------------------------------------------------------------------ */
+/* --- The console --- */
 
 /** struct kasan_console - a lock whose holder is known: a report on the hart that holds it, because the bug is in the
  *  code that prints, must not wait for itself. All 0: free. @owner: the hart's number + 1. @depth: how often. */
@@ -63,7 +63,7 @@ static inline void kasan_console_lock_report(struct kasan_console *console)
 }
 
 /** KASAN_PORT_CONSOLE_LOCK() - define kasan_port_report_begin() and kasan_port_report_end(), which keep other harts'
- *  output out of reports. @console: a struct kasan_console, which the system's own output takes as well. */
+ *  output out of reports. @console: a struct kasan_console, which the system's own output takes, too. */
 #define KASAN_PORT_CONSOLE_LOCK(console)                                 \
 	void kasan_port_report_begin(void)                               \
 	{                                                                \
@@ -76,7 +76,7 @@ static inline void kasan_console_lock_report(struct kasan_console *console)
 	}                                                                \
 	KASAN_STATIC_ASSERT(1, "takes the semicolon")
 
-/* --- Traps ------------------------------------------------------------------------------------------ */
+/* --- Traps --- */
 
 /* mstatus.MPP, bits 12:11: the mode that the trap came from; 3: machine mode. */
 static inline bool kasan_trap_is_own(void)
@@ -208,7 +208,7 @@ static inline bool kasan_machine_fault(uintptr_t fp)
 		"	ret\n"                                                       \
 		".size " #entry ", . - " #entry "\n")
 
-/* --- Physical memory protection --------------------------------------------------------------------- */
+/* --- Physical memory protection --- */
 
 /* pmpcfg: address matching of a naturally aligned range, no permission; with the lock machine mode has none either. */
 #define KASAN_PMP_NAPOT 0x18UL

@@ -11,6 +11,7 @@ from .port import U_BOOT, checks_stack
 
 SUITE_NAME = "opensbi"
 SLOW = True
+OPTIONS = ("rest",)
 TOOLS = build.TOOLS
 # What a user writes: the goal of this port.
 LINES_MAX = 380
