@@ -322,12 +322,8 @@ static const struct {
 static int handle(unsigned long extension, unsigned long number, struct sbi_trap_regs *regs,
 		  struct sbi_ecall_return *out)
 {
-	const char *wrong = kasan_check_offset();
-
 	if (number >= array_size(bugs))
 		return SBI_ERR_INVALID_PARAM;
-	if (wrong)
-		sbi_panic("KASAN: %s\n", wrong);
 	sbi_printf("planted: %s\n", bugs[number].name);
 	bugs[number].run();
 	return 0;
@@ -338,7 +334,10 @@ struct sbi_ecall_extension ecall_redzone;
 static int register_extension(void)
 {
 	const int got = sbi_ipi_event_create(&interrupt_ops);
+	const char *wrong = kasan_check_offset();
 
+	if (wrong)
+		sbi_panic("KASAN: %s\n", wrong);
 	area = sbi_scratch_alloc_offset(24);
 	if (!area || got < 0)
 		return SBI_ENOMEM;
