@@ -10,7 +10,6 @@ set(REDZONE_RUNTIME_SOURCES
   abi/hwasan_globals.c
   abi/hwasan_stack.c
   abi/tags_mem.c
-  abi/ubsan_alignment.c
   alloc/aux_stack.c
   alloc/fifo.c
   alloc/globals.c
@@ -66,5 +65,14 @@ set(REDZONE_RUNTIME_SOURCES
   track/ring.c
   track/stack_walk.c
   track/track.c
+  ubsan/alignment.c
+  ubsan/handlers.c
+  ubsan/minimal.c
+  ubsan/trap.c
+  ubsan/values.c
 )
+# Those that UBSan needs without KASAN, for linkers that are not asked to drop the rest.
+set(REDZONE_RUNTIME_UBSAN_SOURCES ${REDZONE_RUNTIME_SOURCES})
+list(FILTER REDZONE_RUNTIME_UBSAN_SOURCES EXCLUDE REGEX
+  "^(abi|alloc|shadow|tags)/|/(check|classify|describe.*|hw_frame|alignment)[.]c$")
 set(REDZONE_RUNTIME_UNINSTRUMENTED ${REDZONE_RUNTIME_SOURCES})

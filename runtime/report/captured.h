@@ -91,12 +91,35 @@ struct kasan_tagged_frame {
 #define KASAN_HOW_ASYNC	  16U
 #define KASAN_HOW_UNCLEAR 32U
 
+#ifdef CONFIG_UBSAN
+/**
+ * struct kasan_undefined - a bug of UBSan, from one of its functions
+ * @file, @line, @column: where the source does it; NULL: not known.
+ * @add: appends the sentence that says what was wrong, from @data and @values, while the report is captured; NULL: there
+ * is none.
+ * @regs: registers of the code that has trapped; NULL: it has called a function.
+ */
+struct kasan_undefined {
+	const char *file;
+	uint32_t line, column;
+	void (*add)(struct kasan_line *line, const struct kasan_undefined *bug);
+	const void *data;
+	uintptr_t values[2];
+	const struct kasan_regs *regs;
+};
+
+/** kasan_report_undefined() - report.c: report @bug. @type: constant. Return: false if it was suppressed. */
+bool kasan_report_undefined(const char *type, const struct kasan_undefined *bug, uintptr_t ip,
+			    uintptr_t fp);
+#endif
+
 /**
  * struct kasan_bug - the facts of a bug, as in struct kasan_report
  * @how: KASAN_HOW_*.
  * @slack: copied into the report; NULL: none.
  * @regs: registers of the interrupted code, where @ip comes from; NULL: not interrupted, or not known.
  * @owner: the task whose stack has overflowed, if that was found.
+ * @undefined: what UBSan has found; NULL: it is a bug of memory.
  * @sp: from report.c: stack pointer of the context that found it; 0: not known.
  * @task: from report.c: that context's task, as the port describes it.
  */
@@ -109,6 +132,9 @@ struct kasan_bug {
 	const struct kasan_slack *slack;
 	const struct kasan_regs *regs;
 	const struct kasan_port_task *owner;
+#ifdef CONFIG_UBSAN
+	const struct kasan_undefined *undefined;
+#endif
 	uintptr_t sp;
 	struct kasan_port_task task;
 #ifdef CONFIG_KASAN_TAGS
@@ -133,6 +159,13 @@ struct kasan_report {
 
 #ifdef CONFIG_KASAN_TAGS
 	uint64_t newest_record; /* of the stack ring, when the bug was found */
+#endif
+
+#ifdef CONFIG_UBSAN
+	bool is_undefined; /* a bug of UBSan: nothing is known of memory */
+	const char *file;
+	uint32_t line, column;
+	struct kasan_line sentence; /* empty: there is none */
 #endif
 
 	/* From capture.c: task, call trace, and the state of memory. */
@@ -177,6 +210,15 @@ struct kasan_report {
 #define KASAN_IS_ASYNC(report) ((report)->is_async)
 #else
 #define KASAN_IS_ASYNC(report) ((void)(report), false)
+#endif
+
+/* A constant where only one kind of bug is reported, so that the code for the other kind is not there. */
+#if !defined(CONFIG_UBSAN)
+#define KASAN_IS_UNDEFINED(report) ((void)(report), false)
+#elif defined(KASAN_UBSAN_ALONE)
+#define KASAN_IS_UNDEFINED(report) ((void)(report), true)
+#else
+#define KASAN_IS_UNDEFINED(report) ((report)->is_undefined)
 #endif
 
 /* --- notice.c --- */
@@ -343,6 +385,13 @@ void kasan_print_report(const struct kasan_report *report);
 
 /** kasan_print_short() - print what needs little stack. @left: bytes of stack left. */
 void kasan_print_short(const struct kasan_report *report, size_t left);
+
+/** kasan_print_undefined() - print a bug of UBSan. */
+#ifdef CONFIG_UBSAN
+void kasan_print_undefined(const struct kasan_report *report);
+#else
+#define kasan_print_undefined(report) ((void)(report))
+#endif
 
 /** kasan_print_again() - print the one line for a report whose place is known. @count: reports of this place so far,
  *  with this one. */

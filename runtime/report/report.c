@@ -52,7 +52,11 @@ static bool printing_waiting;
 static const char *why_panic(bool may_write)
 {
 	if (kasan_opt_fault == KASAN_PANIC)
+#ifdef CONFIG_UBSAN
+		return "kasan.fault=panic: bad access or free, or undefined behavior";
+#else
 		return "kasan.fault=panic: bad access or free";
+#endif
 	if (kasan_opt_fault == KASAN_PANIC_ON_WRITE && may_write)
 		return "kasan.fault=panic_on_write: bad write or free";
 	return NULL;
@@ -108,6 +112,7 @@ static void fill_info(struct kasan_report_info *info, const struct kasan_report 
 	info->is_unclear = report->is_unclear;
 	info->is_free = report->is_free;
 	info->is_async = KASAN_IS_ASYNC(report);
+	info->is_undefined = KASAN_IS_UNDEFINED(report);
 	info->ip = report->ip;
 }
 
@@ -123,11 +128,13 @@ static void print_captured(struct kasan_report *report)
 {
 	unsigned long count;
 
-	if (!KASAN_IS_ASYNC(report))
+	if (!KASAN_IS_ASYNC(report) && !KASAN_IS_UNDEFINED(report))
 		explain(report);
 	count = kasan_count_repeats(report);
 	if (count > 1 && is_brief(report))
 		kasan_print_again(report, count);
+	else if (KASAN_IS_UNDEFINED(report))
+		kasan_print_undefined(report);
 	else
 		kasan_print_report(report);
 	__atomic_fetch_add(&report_count, 1, __ATOMIC_RELAXED);
@@ -323,6 +330,9 @@ static bool is_wanted(const struct kasan_bug *bug)
 	info.is_unclear = bug->how & KASAN_HOW_UNCLEAR;
 	info.is_free = bug->how & KASAN_HOW_FREE;
 	info.is_async = bug->how & KASAN_HOW_ASYNC;
+#ifdef CONFIG_UBSAN
+	info.is_undefined = bug->undefined != NULL;
+#endif
 	info.ip = bug->ip;
 	wanted = filter(&info);
 	asking[cpu] = false;
@@ -343,7 +353,8 @@ static struct checked {
 static void remember_check(const struct kasan_report *report)
 {
 	struct checked *const mine = &checked[kasan_port_cpu()];
-	const bool may_fault = !report->is_fault && !report->has_shadow;
+	const bool may_fault =
+		!report->is_fault && !report->has_shadow && !KASAN_IS_UNDEFINED(report);
 
 	/* Another CPU may look for its own fault meanwhile, and must not see one report's address with another's
 	 * task. */
@@ -607,6 +618,19 @@ bool kasan_report_slack(const struct kasan_slack *slack, uint8_t tag, uintptr_t 
 		 KASAN_HOW_WRITE, ip, fp);
 	bug.slack = slack;
 	bug.size = last - first + 1;
+	return report_it(&bug);
+}
+#endif
+
+#ifdef CONFIG_UBSAN
+bool kasan_report_undefined(const char *type, const struct kasan_undefined *undefined, uintptr_t ip,
+			    uintptr_t fp)
+{
+	struct kasan_bug bug;
+
+	fill_bug(&bug, type, 0, undefined->regs ? KASAN_HOW_AT_PC : 0, ip, fp);
+	bug.regs = undefined->regs;
+	bug.undefined = undefined;
 	return report_it(&bug);
 }
 #endif
