@@ -71,8 +71,4 @@ set(REDZONE_RUNTIME_SOURCES
   ubsan/trap.c
   ubsan/values.c
 )
-# Those that UBSan needs without KASAN, for linkers that are not asked to drop the rest.
-set(REDZONE_RUNTIME_UBSAN_SOURCES ${REDZONE_RUNTIME_SOURCES})
-list(FILTER REDZONE_RUNTIME_UBSAN_SOURCES EXCLUDE REGEX
-  "^(abi|alloc|shadow|tags)/|/(check|classify|describe.*|hw_frame|alignment)[.]c$")
 set(REDZONE_RUNTIME_UNINSTRUMENTED ${REDZONE_RUNTIME_SOURCES})

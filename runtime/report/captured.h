@@ -92,19 +92,22 @@ struct kasan_tagged_frame {
 #define KASAN_HOW_UNCLEAR 32U
 
 #ifdef CONFIG_UBSAN
+struct ubsan_type;
+
 /**
  * struct kasan_undefined - a bug of UBSan, from one of its functions
  * @file, @line, @column: where the source does it; NULL: not known.
- * @add: appends the sentence that says what was wrong, from @data and @values, while the report is captured; NULL: there
- * is none.
+ * @add: appends the sentence that says what was wrong, while the report is captured; NULL: there is none. It gets
+ * @sentence, @types and @values: ubsan/ubsan.h.
  * @regs: registers of the code that has trapped; NULL: it has called a function.
  */
 struct kasan_undefined {
 	const char *file;
 	uint32_t line, column;
 	void (*add)(struct kasan_line *line, const struct kasan_undefined *bug);
-	const void *data;
-	uintptr_t values[2];
+	const char *sentence;
+	const struct ubsan_type *const *types;
+	uintptr_t values[3];
 	const struct kasan_regs *regs;
 };
 

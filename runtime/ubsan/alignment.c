@@ -13,7 +13,7 @@
  */
 #include "ubsan.h"
 
-#if defined(CONFIG_KASAN_GENERIC) || defined(CONFIG_KASAN_SW_TAGS)
+#ifdef UBSAN_KNOWS_MEMORY
 
 /* Return: the size of an access that inline checks assume to be aligned, 0 for others. */
 static size_t size_of(const struct ubsan_type_mismatch *data)
@@ -77,4 +77,4 @@ KASAN_ABI void __ubsan_handle_alignment_assumption(void *data, uintptr_t addr, u
 
 #endif
 
-#endif /* CONFIG_KASAN_GENERIC || CONFIG_KASAN_SW_TAGS */
+#endif /* UBSAN_KNOWS_MEMORY */

@@ -30,24 +30,11 @@ struct ubsan_place {
 
 /* --- What the functions get. Those that are not here have only the place --- */
 
-struct ubsan_overflow {
+/** struct ubsan_data - @types: one or two. More may follow, which the sentences do not need. */
+struct ubsan_data {
 	struct ubsan_place at;
-	const struct ubsan_type *type;
+	const struct ubsan_type *types[2];
 };
-
-struct ubsan_two_types {
-	struct ubsan_place at;
-	const struct ubsan_type *first, *second;
-};
-
-/** struct ubsan_conversion - @kind: UBSAN_SIGN if only the sign has changed. */
-struct ubsan_conversion {
-	struct ubsan_place at;
-	const struct ubsan_type *from, *to;
-	uint8_t kind;
-};
-
-#define UBSAN_SIGN 3
 
 struct ubsan_type_mismatch {
 	struct ubsan_place at;
@@ -64,17 +51,13 @@ struct ubsan_argument {
 	int32_t index;
 };
 
-struct ubsan_assumption {
-	struct ubsan_place at, declared;
-	const struct ubsan_type *type;
-};
-
 struct ubsan_builtin {
 	struct ubsan_place at;
 	uint8_t kind;
 };
 
-#if defined(CONFIG_KASAN_GENERIC) || defined(CONFIG_KASAN_SW_TAGS)
+#if (defined(CONFIG_KASAN_GENERIC) && !defined(KASAN_UBSAN_ALONE)) || defined(CONFIG_KASAN_SW_TAGS)
+#define UBSAN_KNOWS_MEMORY 1
 /** ubsan_check_misaligned() - alignment.c: report the misaligned access if KASAN's inline check has missed it. Return:
  *  true if it was bad. */
 bool ubsan_check_misaligned(const struct ubsan_type_mismatch *data, uintptr_t addr, uintptr_t ip,
@@ -86,23 +69,23 @@ bool ubsan_check_misaligned(const struct ubsan_type_mismatch *data, uintptr_t ad
 
 /* --- values.c --- */
 
-/** ubsan_add_value() - append the number @value of @type. A value of more bits than a pointer is passed by address. */
-void ubsan_add_value(struct kasan_line *line, const struct ubsan_type *type, uintptr_t value);
-
-/** ubsan_add_type() - append the name of @type, in its quotes. */
-void ubsan_add_type(struct kasan_line *line, const struct ubsan_type *type);
+/**
+ * ubsan_add_sentence() - append the sentence of @bug, with what stands for two letters after each '$'
+ *
+ * "tA", "tB": the name of its first or second type; "bA": the bits of that; "1A": its first value as a number of its
+ * first type; "1p", "1u", "1S": as an address, an unsigned number, a function; and so on.
+ */
+void ubsan_add_sentence(struct kasan_line *line, const struct kasan_undefined *bug);
 
 /** ubsan_bits() - Return: the bits of an integer type. */
 unsigned int ubsan_bits(const struct ubsan_type *type);
 
-/** ubsan_is() - is @value, of @type, the small number @number? */
-bool ubsan_is(const struct ubsan_type *type, uintptr_t value, int number);
-
 /** ubsan_is_negative() - is the integer @value of @type below zero? */
 bool ubsan_is_negative(const struct ubsan_type *type, uintptr_t value);
 
-/** ubsan_below() - is the integer @value of @type in [0, @limit)? */
-bool ubsan_below(const struct ubsan_type *type, uintptr_t value, unsigned int limit);
+/** ubsan_small() - Return: the integer @value of @type if it has at most 16 bits and a sign, else UBSAN_LARGE. */
+int ubsan_small(const struct ubsan_type *type, uintptr_t value);
+#define UBSAN_LARGE (1 << 16)
 
 /* --- trap.c --- */
 

@@ -137,27 +137,18 @@ bool ubsan_is_negative(const struct ubsan_type *type, uintptr_t value)
 	return fetch_integer(&number, type, value) && number.negative;
 }
 
-bool ubsan_below(const struct ubsan_type *type, uintptr_t value, unsigned int limit)
+int ubsan_small(const struct ubsan_type *type, uintptr_t value)
 {
 	struct number number;
+	int small;
 
-	/* All limits are numbers of bits. */
-	if (!fetch_integer(&number, type, value) || number.negative || number.digit[0] >= limit)
-		return false;
+	if (!fetch_integer(&number, type, value))
+		return UBSAN_LARGE;
+	small = number.digit[0];
 	number.digit[0] = 0;
-	return is_zero(&number);
-}
-
-bool ubsan_is(const struct ubsan_type *type, uintptr_t value, int wanted)
-{
-	const unsigned int size = (unsigned int)(wanted < 0 ? -wanted : wanted);
-	struct number number;
-
-	if (!fetch_integer(&number, type, value) || number.negative != (wanted < 0) ||
-	    number.digit[0] != size)
-		return false;
-	number.digit[0] = 0;
-	return is_zero(&number);
+	if (!is_zero(&number))
+		return UBSAN_LARGE;
+	return number.negative ? -small : small;
 }
 
 /* --- Text --- */
@@ -283,7 +274,7 @@ static void add_float(struct kasan_line *line, struct number *number, unsigned i
 		add_decimal(line, number, exponent - bias - (int)(fraction - stored));
 }
 
-void ubsan_add_value(struct kasan_line *line, const struct ubsan_type *type, uintptr_t value)
+static void add_value(struct kasan_line *line, const struct ubsan_type *type, uintptr_t value)
 {
 	struct number number;
 
@@ -295,16 +286,41 @@ void ubsan_add_value(struct kasan_line *line, const struct ubsan_type *type, uin
 		kasan_line_add(line, "(a value that cannot be shown)");
 }
 
-void ubsan_add_type(struct kasan_line *line, const struct ubsan_type *type)
+static void add_type(struct kasan_line *line, const struct ubsan_type *type)
 {
 	char name[64];
+	const bool is_whole = kasan_copy_string(name, type->name, sizeof(name)) < sizeof(name) - 1;
 
-	if (kasan_copy_string(name, type->name, sizeof(name)) < sizeof(name) - 1) {
-		kasan_line_add(line, "%s", name);
-		return;
+	/* If the end is cut off, so is its quote. */
+	kasan_line_add(line, is_whole ? "%s" : "%s...'", name);
+}
+
+void ubsan_add_sentence(struct kasan_line *line, const struct kasan_undefined *bug)
+{
+	const char *text = bug->sentence;
+
+	for (; *text; text++) {
+		const char what = text[0] == '$' ? text[1] : '\0', how = what ? text[2] : '\0';
+		const struct ubsan_type *type =
+			how == 'A' || how == 'B' ? bug->types[how - 'A'] : NULL;
+		const uintptr_t value = what >= '1' && what <= '3' ? bug->values[what - '1'] : 0;
+
+		if (!what) {
+			kasan_line_add(line, "%c", *text);
+			continue;
+		}
+		text += 2;
+		if (what == 't')
+			add_type(line, type);
+		else if (what == 'b')
+			kasan_line_add(line, "%u", ubsan_bits(type));
+		else if (type)
+			add_value(line, type, value);
+		else if (how == 'u')
+			kasan_line_add(line, "%lu", (unsigned long)value);
+		else
+			kasan_line_add(line, how == 'p' ? "%p" : "%pS", (const void *)value);
 	}
-	/* The end is cut off, with its quote. */
-	kasan_line_add(line, "%s...'", name);
 }
 
 #endif /* CONFIG_UBSAN */
