@@ -175,7 +175,7 @@ void kasan_capture_short(struct kasan_report *report, const struct kasan_bug *bu
 	kasan_copy_name(report->comm, sizeof(report->comm), report->task.name, "none");
 	report->pcs[0] = bug->ip;
 	report->depth = 1;
-	if (KASAN_IS_ASYNC(report) || KASAN_IS_UNDEFINED(report))
+	if (KASAN_IS_NOT_OF_MEMORY(report))
 		return;
 	capture_overflow(report, bug);
 	capture_first_bad(report);
@@ -188,7 +188,7 @@ void kasan_capture(struct kasan_report *report, const struct kasan_bug *bug)
 {
 	copy_facts(report, bug);
 	capture_task(report, bug);
-	if (KASAN_IS_ASYNC(report) || KASAN_IS_UNDEFINED(report))
+	if (KASAN_IS_NOT_OF_MEMORY(report))
 		return;
 	capture_overflow(report, bug);
 	capture_first_bad(report);

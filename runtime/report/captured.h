@@ -98,7 +98,8 @@ struct ubsan_type;
  * struct kasan_undefined - a bug of UBSan, from one of its functions
  * @file, @line, @column: where the source does it; NULL: not known.
  * @add: appends the sentence that says what was wrong, while the report is captured; NULL: there is none. It gets
- * @sentence, @types and @values: ubsan/ubsan.h.
+ * @sentence, @types and @values: ubsan/data.h.
+ * @ip, @fp: where the trace starts.
  * @regs: registers of the code that has trapped; NULL: it has called a function.
  */
 struct kasan_undefined {
@@ -108,12 +109,12 @@ struct kasan_undefined {
 	const char *sentence;
 	const struct ubsan_type *const *types;
 	uintptr_t values[3];
+	uintptr_t ip, fp;
 	const struct kasan_regs *regs;
 };
 
-/** kasan_report_undefined() - report.c: report @bug. @type: constant. Return: false if it was suppressed. */
-bool kasan_report_undefined(const char *type, const struct kasan_undefined *bug, uintptr_t ip,
-			    uintptr_t fp);
+/** kasan_report_undefined() - report.c: report @found. @type: constant. Return: false if it was suppressed. */
+bool kasan_report_undefined(const char *type, const struct kasan_undefined *found);
 #endif
 
 /**
@@ -217,11 +218,20 @@ struct kasan_report {
 
 /* A constant where only one kind of bug is reported, so that the code for the other kind is not there. */
 #if !defined(CONFIG_UBSAN)
-#define KASAN_IS_UNDEFINED(report) ((void)(report), false)
-#elif defined(KASAN_UBSAN_ALONE)
+#define KASAN_IS_UNDEFINED(report)  ((void)(report), false)
+#define KASAN_BUG_IS_UNDEFINED(bug) ((void)(bug), false)
+#define KASAN_IS_NOT_OF_MEMORY	    KASAN_IS_ASYNC
+#define KASAN_PANIC_WHY		    "kasan.fault=panic: bad access or free"
+#else
+#ifdef KASAN_UBSAN_ALONE
 #define KASAN_IS_UNDEFINED(report) ((void)(report), true)
 #else
 #define KASAN_IS_UNDEFINED(report) ((report)->is_undefined)
+#endif
+#define KASAN_BUG_IS_UNDEFINED(bug)    ((bug)->undefined != NULL)
+/* Nothing is known of an access. */
+#define KASAN_IS_NOT_OF_MEMORY(report) (KASAN_IS_ASYNC(report) || KASAN_IS_UNDEFINED(report))
+#define KASAN_PANIC_WHY		       "kasan.fault=panic: bad access or free, or undefined behavior"
 #endif
 
 /* --- notice.c --- */
@@ -388,13 +398,6 @@ void kasan_print_report(const struct kasan_report *report);
 
 /** kasan_print_short() - print what needs little stack. @left: bytes of stack left. */
 void kasan_print_short(const struct kasan_report *report, size_t left);
-
-/** kasan_print_undefined() - print a bug of UBSan. */
-#ifdef CONFIG_UBSAN
-void kasan_print_undefined(const struct kasan_report *report);
-#else
-#define kasan_print_undefined(report) ((void)(report))
-#endif
 
 /** kasan_print_again() - print the one line for a report whose place is known. @count: reports of this place so far,
  *  with this one. */

@@ -387,16 +387,6 @@ static void print_undefined(const struct kasan_report *report)
 #endif
 }
 
-#ifdef CONFIG_UBSAN
-void kasan_print_undefined(const struct kasan_report *report)
-{
-	separator();
-	print_undefined(report);
-	print_context(report);
-	separator();
-}
-#endif
-
 /* Not "BUG: KASAN:", which parsers take for the beginning of a report, missing the rest; nor "Write of size", which
  * they would read as the access of an earlier double free. The callers tell which earlier report is meant. They come
  * last, because a line that is too long is cut. */
@@ -442,6 +432,12 @@ void kasan_print_report(const struct kasan_report *report)
 	unsigned long before;
 
 	separator();
+	if (KASAN_IS_UNDEFINED(report)) {
+		print_undefined(report);
+		print_context(report);
+		separator();
+		return;
+	}
 	print_header(report);
 	if (report->is_overflow) {
 		blank();

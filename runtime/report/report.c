@@ -52,11 +52,7 @@ static bool printing_waiting;
 static const char *why_panic(bool may_write)
 {
 	if (kasan_opt_fault == KASAN_PANIC)
-#ifdef CONFIG_UBSAN
-		return "kasan.fault=panic: bad access or free, or undefined behavior";
-#else
-		return "kasan.fault=panic: bad access or free";
-#endif
+		return KASAN_PANIC_WHY;
 	if (kasan_opt_fault == KASAN_PANIC_ON_WRITE && may_write)
 		return "kasan.fault=panic_on_write: bad write or free";
 	return NULL;
@@ -128,13 +124,11 @@ static void print_captured(struct kasan_report *report)
 {
 	unsigned long count;
 
-	if (!KASAN_IS_ASYNC(report) && !KASAN_IS_UNDEFINED(report))
+	if (!KASAN_IS_NOT_OF_MEMORY(report))
 		explain(report);
 	count = kasan_count_repeats(report);
 	if (count > 1 && is_brief(report))
 		kasan_print_again(report, count);
-	else if (KASAN_IS_UNDEFINED(report))
-		kasan_print_undefined(report);
 	else
 		kasan_print_report(report);
 	__atomic_fetch_add(&report_count, 1, __ATOMIC_RELAXED);
@@ -330,9 +324,7 @@ static bool is_wanted(const struct kasan_bug *bug)
 	info.is_unclear = bug->how & KASAN_HOW_UNCLEAR;
 	info.is_free = bug->how & KASAN_HOW_FREE;
 	info.is_async = bug->how & KASAN_HOW_ASYNC;
-#ifdef CONFIG_UBSAN
-	info.is_undefined = bug->undefined != NULL;
-#endif
+	info.is_undefined = KASAN_BUG_IS_UNDEFINED(bug);
 	info.ip = bug->ip;
 	wanted = filter(&info);
 	asking[cpu] = false;
@@ -353,14 +345,13 @@ static struct checked {
 static void remember_check(const struct kasan_report *report)
 {
 	struct checked *const mine = &checked[kasan_port_cpu()];
-	const bool may_fault =
-		!report->is_fault && !report->has_shadow && !KASAN_IS_UNDEFINED(report);
+	const bool open = !report->is_fault && !report->has_shadow && !KASAN_IS_UNDEFINED(report);
 
 	/* Another CPU may look for its own fault meanwhile, and must not see one report's address with another's
 	 * task. */
 	__atomic_store_n(&mine->addr, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&mine->task, report->task.id, __ATOMIC_RELEASE);
-	__atomic_store_n(&mine->addr, may_fault ? report->pointer + 1 : 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&mine->addr, open ? report->pointer + 1 : 0, __ATOMIC_RELEASE);
 }
 
 /* Has a check in this task just reported the access at @addr? */
@@ -623,14 +614,13 @@ bool kasan_report_slack(const struct kasan_slack *slack, uint8_t tag, uintptr_t 
 #endif
 
 #ifdef CONFIG_UBSAN
-bool kasan_report_undefined(const char *type, const struct kasan_undefined *undefined, uintptr_t ip,
-			    uintptr_t fp)
+bool kasan_report_undefined(const char *type, const struct kasan_undefined *found)
 {
 	struct kasan_bug bug;
 
-	fill_bug(&bug, type, 0, undefined->regs ? KASAN_HOW_AT_PC : 0, ip, fp);
-	bug.regs = undefined->regs;
-	bug.undefined = undefined;
+	fill_bug(&bug, type, 0, found->regs ? KASAN_HOW_AT_PC : 0, found->ip, found->fp);
+	bug.regs = found->regs;
+	bug.undefined = found;
 	return report_it(&bug);
 }
 #endif

@@ -11,7 +11,7 @@
  *
  * Outline checks compare whole accesses: code with them needs no -fsanitize=alignment.
  */
-#include "ubsan.h"
+#include "data.h"
 
 #ifdef UBSAN_KNOWS_MEMORY
 

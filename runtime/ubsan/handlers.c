@@ -9,7 +9,7 @@
  * C++'s checks of dynamic types (vptr) need the compiler's type information, which freestanding C++ does not have:
  * __ubsan_handle_dynamic_type_cache_miss() is not here.
  */
-#include "ubsan.h"
+#include "data.h"
 
 #ifdef CONFIG_UBSAN
 
@@ -38,7 +38,9 @@ static kasan_noinline void found(const struct call *call, uintptr_t ip, uintptr_
 	bug.values[0] = call->a;
 	bug.values[1] = call->b;
 	bug.values[2] = call->c;
-	kasan_report_undefined(call->type, &bug, ip, fp);
+	bug.ip = ip;
+	bug.fp = fp;
+	kasan_report_undefined(call->type, &bug);
 }
 
 /* Its members are stored one by one: an initialiser may become a call of memset(). */
@@ -194,8 +196,8 @@ DEFINE_CALL(nonnull_arg, NULL_ARGUMENT, const struct ubsan_argument *data)
 DEFINE_CALL(nullability_arg, NULL_ARGUMENT, const struct ubsan_argument *data)
 
 /* The data is where the attribute stands, the argument where the function returns. */
-#define NULL_RETURN                    \
-	FOUND(at, NULL, "null-return", \
+#define NULL_RETURN                                  \
+	FOUND(((void)data, at), NULL, "null-return", \
 	      "the function returns a null pointer, which its declaration excludes", 0, 0, 0)
 DEFINE_CALL(nonnull_return_v1, NULL_RETURN, PLACE, const struct ubsan_place *at)
 DEFINE_CALL(nullability_return_v1, NULL_RETURN, PLACE, const struct ubsan_place *at)

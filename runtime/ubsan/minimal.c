@@ -3,7 +3,7 @@
  * minimal.c - the functions that code built with -fsanitize-minimal-runtime calls, Clang's small form of UBSan: they get
  * no data, so the place is the function that calls them, and the report has no values.
  */
-#include "ubsan.h"
+#include "data.h"
 
 #ifdef CONFIG_UBSAN
 
@@ -12,7 +12,9 @@ static kasan_noinline void found(unsigned int check, uintptr_t ip, uintptr_t fp)
 	struct kasan_undefined bug;
 
 	kasan_clear(&bug);
-	kasan_report_undefined(ubsan_check_name(check), &bug, ip, fp);
+	bug.ip = ip;
+	bug.fp = fp;
+	kasan_report_undefined(ubsan_check_name(check), &bug);
 }
 
 /* @...: after the report. */

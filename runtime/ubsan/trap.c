@@ -6,7 +6,7 @@
  * Clang puts the number into the instruction on arm64 and x86_64. On RISC-V and 32-bit Arm, and with GCC, all traps are
  * the same instruction, which other code has too.
  */
-#include "ubsan.h"
+#include "data.h"
 
 #include <kasan/ubsan.h>
 
@@ -67,7 +67,9 @@ bool kasan_report_undefined_trap(const struct kasan_regs *regs)
 		return false;
 	kasan_clear(&bug);
 	bug.regs = regs;
-	kasan_report_undefined(ubsan_check_name((unsigned int)check), &bug, regs->pc, regs->fp);
+	bug.ip = regs->pc;
+	bug.fp = regs->fp;
+	kasan_report_undefined(ubsan_check_name((unsigned int)check), &bug);
 	return true;
 }
 

@@ -5,7 +5,7 @@
  * The runtime has neither floating-point registers nor the compiler's helper functions for division, so all arithmetic
  * is on digits of 16 bits, which every processor divides with what the runtime uses anyway.
  */
-#include "ubsan.h"
+#include "data.h"
 
 #ifdef CONFIG_UBSAN
 
@@ -274,14 +274,25 @@ static void add_float(struct kasan_line *line, struct number *number, unsigned i
 		add_decimal(line, number, exponent - bias - (int)(fraction - stored));
 }
 
+/* On x86_64 compilers say that a long double has 128 bits, because it is stored in so many. */
+static unsigned int bits_of_float(const struct ubsan_type *type)
+{
+#ifdef __x86_64__
+	/* The other type of so many bits is '__float128', or '_Float128'. */
+	if (type->info > 64 && type->name[0] && type->name[1] != '_')
+		return 80;
+#endif
+	return type->info;
+}
+
 static void add_value(struct kasan_line *line, const struct ubsan_type *type, uintptr_t value)
 {
 	struct number number;
 
 	if (fetch_integer(&number, type, value))
 		add_integer(line, &number);
-	else if (type->kind == UBSAN_FLOAT && fetch(&number, type->info, value))
-		add_float(line, &number, type->info);
+	else if (type->kind == UBSAN_FLOAT && fetch(&number, bits_of_float(type), value))
+		add_float(line, &number, bits_of_float(type));
 	else
 		kasan_line_add(line, "(a value that cannot be shown)");
 }

@@ -88,10 +88,8 @@ static bool do_hwasan_brk(struct pt_regs *regs, unsigned int imm)
 /* A check of UBSan in a program that was built with -fsanitize-trap. Return: true if the interrupted code may go on. */
 static bool do_ubsan_brk(struct pt_regs *regs)
 {
-	const struct kasan_regs at = {.pc = regs->pc,
-				      .sp = regs->sp,
-				      .lr = regs->regs[30],
-				      .fp = regs->regs[29]};
+	const struct kasan_regs at = {
+		.pc = regs->pc, .sp = regs->sp, .lr = regs->regs[30], .fp = regs->regs[29]};
 
 	bool reported;
 

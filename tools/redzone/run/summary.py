@@ -211,6 +211,7 @@ def conclude(outcome, screen, mode, verbose=False, timeout=None, ubsan=False):
     if reader.kasan_off is not None or (mode == "off" and not ubsan):
         base.say(off_text(reader))
     elif outcome.status == base.OK:
-        base.say("no UBSan report" if mode == "off" else "no KASAN report" + (", no UBSan report" if ubsan else ""))
+        names = [*(["KASAN"] if mode != "off" else []), *(["UBSan"] if ubsan else [])]
+        base.say(", ".join(f"no {name} report" for name in names))
         if verbose and mode != "off":
             say_unfound(mode)

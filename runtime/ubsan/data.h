@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ubsan.h - the data that compilers pass to the functions of UBSan, as they lay it out, and how its values become text.
+ * data.h - the data that compilers pass to the functions of UBSan, as they lay it out, and how its values become text.
  *
  * Clang 19 and 22 and GCC 12 agree on all of it. Everything is constant, but lies in memory that a bug may have changed;
  * so names are copied with kasan_copy_string(), and values are read if they can be.
  */
-#ifndef KASAN_UBSAN_H
-#define KASAN_UBSAN_H
+#ifndef KASAN_UBSAN_DATA_H
+#define KASAN_UBSAN_DATA_H
 
 #include "../report/captured.h"
 #include "../report/check.h"
@@ -75,6 +75,7 @@ bool ubsan_check_misaligned(const struct ubsan_type_mismatch *data, uintptr_t ad
  * "tA", "tB": the name of its first or second type; "bA": the bits of that; "1A": its first value as a number of its
  * first type; "1p", "1u", "1S": as an address, an unsigned number, a function; and so on.
  */
+struct kasan_undefined;
 void ubsan_add_sentence(struct kasan_line *line, const struct kasan_undefined *bug);
 
 /** ubsan_bits() - Return: the bits of an integer type. */
@@ -95,4 +96,4 @@ const char *ubsan_check_name(unsigned int check);
 
 #define UBSAN_ABORT_WHY "UBSAN: undefined behavior in code built without recovery"
 
-#endif /* KASAN_UBSAN_H */
+#endif /* KASAN_UBSAN_DATA_H */
