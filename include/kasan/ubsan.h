@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ubsan.h - UBSan, which finds undefined behavior: CONFIG_UBSAN=1, beside a mode of KASAN or without one.
+ * ubsan.h - UBSan, which finds undefined behaviour: CONFIG_UBSAN=1, beside a mode of KASAN or without one.
  *
  * Compiled code calls the runtime's __ubsan_handle_*() functions, and <kasan/core.h> and <kasan/report.h> have all that
  * a system calls: kasan_init() starts reporting, kasan_option() sets boot parameters. This header is for systems whose

@@ -231,7 +231,7 @@ struct kasan_report {
 #define KASAN_BUG_IS_UNDEFINED(bug)    ((bug)->undefined != NULL)
 /* Nothing is known of an access. */
 #define KASAN_IS_NOT_OF_MEMORY(report) (KASAN_IS_ASYNC(report) || KASAN_IS_UNDEFINED(report))
-#define KASAN_PANIC_WHY		       "kasan.fault=panic: bad access or free, or undefined behavior"
+#define KASAN_PANIC_WHY		       "kasan.fault=panic: bad access or free, or undefined behaviour"
 #endif
 
 /* --- notice.c --- */

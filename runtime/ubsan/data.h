@@ -90,10 +90,10 @@ int ubsan_small(const struct ubsan_type *type, uintptr_t value);
 
 /* --- trap.c --- */
 
-/** ubsan_check_name() - Return: the type of a bug that Clang's check of this number finds, or "undefined-behavior" if
+/** ubsan_check_name() - Return: the type of a bug that Clang's check of this number finds, or "undefined-behaviour" if
  *  the number is not known. */
 const char *ubsan_check_name(unsigned int check);
 
-#define UBSAN_ABORT_WHY "UBSAN: undefined behavior in code built without recovery"
+#define UBSAN_ABORT_WHY "UBSAN: undefined behaviour in code built without recovery"
 
 #endif /* KASAN_UBSAN_DATA_H */

@@ -32,7 +32,7 @@ const char *ubsan_check_name(unsigned int check)
 {
 	const char *name = check < sizeof(names) / sizeof(names[0]) ? names[check] : NULL;
 
-	return name ? name : "undefined-behavior";
+	return name ? name : "undefined-behaviour";
 }
 
 /* Return: the number of the check that traps at @pc; -1 if the instruction there is not such a trap. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kinds.c - one function for each kind of undefined behavior that UBSan finds, each with one report.
+ * kinds.c - one function for each kind of undefined behaviour that UBSan finds, each with one report.
  *
  * The suite ubsan compiles it with each compiler and in each form of UBSan, and compares the reports with golden ones.
  * Without arguments all cases run, except those after which no program can go on. Each prints its name before.

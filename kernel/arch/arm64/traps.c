@@ -101,7 +101,7 @@ static bool do_ubsan_brk(struct pt_regs *regs)
 	if (!reported)
 		return false;
 	if (!handle_program_fault(regs, PROGRAM_FAULT_TRAP, regs->pc))
-		die("Oops - UBSAN: undefined behavior in code built to trap", regs);
+		die("Oops - UBSAN: undefined behaviour in code built to trap", regs);
 	return true;
 }
 
