@@ -377,7 +377,7 @@ def run(work, folder, log):
     if (options.mode == "off" and not work.ubsan) or (reader is not None and reader.kasan_off is not None):
         base.say(summary.off_text(reader))
     elif options.verbose and not failed and options.mode != "off":
-        summary.say_unfound(options.mode)
+        summary.say_unfound(options.mode, work.ubsan)
     if rejected:
         _missing(rejected, work.sources).show()
     return base.INTERRUPTED if interrupted else status_of({verdict.end for verdict in verdicts})

@@ -170,9 +170,9 @@ def off_text(reader):
     return f"{text}; the kernel said: {reader.kasan_off}"
 
 
-def say_unfound(mode):
+def say_unfound(mode, ubsan):
     """Say what a run in @mode without a report does not exclude."""
-    for line in unfound.lines(mode):
+    for line in unfound.lines(mode, ubsan):
         base.say(line)
 
 
@@ -214,4 +214,4 @@ def conclude(outcome, screen, mode, verbose=False, timeout=None, ubsan=False):
         names = [*(["KASAN"] if mode != "off" else []), *(["UBSan"] if ubsan else [])]
         base.say(", ".join(f"no {name} report" for name in names))
         if verbose and mode != "off":
-            say_unfound(mode)
+            say_unfound(mode, ubsan)
