@@ -54,8 +54,8 @@ function(redzone_runtime_alone)
 
   add_library(kasan STATIC ${REDZONE_RUNTIME_FILES})
   set(libraries kasan)
-  # The mailbox has a word of 64 bits that is stored at once, which riscv32 cannot.
-  if(NOT REDZONE_ARCH STREQUAL "riscv32")
+  # The mailbox has a word of 64 bits that is stored at once, which riscv32 and a microcontroller cannot.
+  if(NOT REDZONE_ARCH STREQUAL "riscv32" AND NOT REDZONE_RUNTIME_CPU)
     add_library(kasan_fuzz STATIC ${REDZONE_RUNTIME_FUZZ_FILES})
     list(APPEND libraries kasan_fuzz)
   endif()

@@ -182,6 +182,8 @@ def tools_of(preset):
         keys.append("clang-22")
     elif "-clang" in preset:
         keys.append("clang-19")
+    elif preset.startswith("runtime-cortexm-"):
+        keys.append("gcc-cortexm")
     else:
         keys.append(ARCHES[preset.removeprefix("runtime-").split("-")[0]].gcc)
     if not preset.startswith("runtime-"):

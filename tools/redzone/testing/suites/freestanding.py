@@ -154,7 +154,7 @@ def _runtime(context, preset):
     mode = next((mode for mode in ("sw_tags", "hw_tags", "ubsan") if mode in name), "generic")
     library = BUILD / preset / "libkasan.a"
     results = [judge(name, mode, [library]), judge_layers(f"{name}.layers", library)]
-    if "riscv32" not in preset:  # see cmake/Runtime.cmake
+    if "riscv32" not in preset and "cortexm" not in preset:  # see cmake/Runtime.cmake
         results.append(judge_fuzz(f"{name}.fuzz", [BUILD / preset / "libkasan_fuzz.a"]))
     return results
 
