@@ -39,7 +39,7 @@ endif()
 function(kasan_definitions out)
   set(defs)
   if(REDZONE_UBSAN)
-    set(defs CONFIG_UBSAN=1)
+    set(defs CONFIG_KASAN_UBSAN=1)
     if(REDZONE_MODE STREQUAL "off")
       list(APPEND defs CONFIG_KASAN_NR_CPUS=${REDZONE_NR_CPUS}
         "KASAN_PORT_INLINE_H=\"${CMAKE_SOURCE_DIR}/kernel/kasan/port_inline.h\"")

@@ -246,7 +246,7 @@ function(redzone_add_runtime target)
     set(defines CONFIG_KASAN_${mode}=1 CONFIG_KASAN_STACK=${stack})
   endif()
   if(rz_UBSAN)
-    list(APPEND defines CONFIG_UBSAN=1)
+    list(APPEND defines CONFIG_KASAN_UBSAN=1)
   endif()
   if(rz_FULL)
     list(APPEND defines CONFIG_KASAN_SHADOW_FULL=1 CONFIG_KASAN_SHADOW_LOW=${rz_SHADOW_LOW}UL

@@ -38,7 +38,7 @@
 #endif
 
 /* The same for hooks that UBSan alone has too. */
-#ifdef CONFIG_UBSAN
+#ifdef CONFIG_KASAN_UBSAN
 #define KASAN_REPORT_HOOK
 #define KASAN_REPORT_OFF(...)
 #else

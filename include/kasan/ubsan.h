@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ubsan.h - UBSan, which finds undefined behaviour: CONFIG_UBSAN=1, beside a mode of KASAN or without one.
+ * ubsan.h - UBSan, which finds undefined behaviour: CONFIG_KASAN_UBSAN=1, beside a mode of KASAN or without one.
  *
  * Compiled code calls the runtime's __ubsan_handle_*() functions, and <kasan/core.h> and <kasan/report.h> have all that
  * a system calls: kasan_init() starts reporting, kasan_option() sets boot parameters. This header is for systems whose
@@ -24,7 +24,7 @@ extern "C" {
  *
  * Return: false if there is no trap of UBSan at @pc.
  */
-#ifdef CONFIG_UBSAN
+#ifdef CONFIG_KASAN_UBSAN
 bool kasan_report_undefined_trap(const struct kasan_regs *regs);
 #else
 static inline bool kasan_report_undefined_trap(const struct kasan_regs *regs)

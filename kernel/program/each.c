@@ -41,7 +41,7 @@ static const char *bug_type = "no type";
 static uintptr_t bug_ip;
 static bool bug_is_undefined;
 
-#if defined(CONFIG_KASAN) || defined(CONFIG_UBSAN)
+#if defined(CONFIG_KASAN) || defined(CONFIG_KASAN_UBSAN)
 static void note_report(const struct kasan_report_info *info)
 {
 	if (reported)
@@ -119,7 +119,7 @@ bool run_programs(int argc, char **argv)
 	unsigned long memory = nr_free_pages();
 	bool ok = true;
 
-#if defined(CONFIG_KASAN) || defined(CONFIG_UBSAN)
+#if defined(CONFIG_KASAN) || defined(CONFIG_KASAN_UBSAN)
 	kasan_save_multi_shot();
 	kasan_report_hook(note_report);
 #endif

@@ -155,7 +155,7 @@ static void copy_facts(struct kasan_report *report, const struct kasan_bug *bug)
 #endif
 	if (CONFIG_KASAN_SLAB && bug->slack)
 		kasan_copy(&report->slack, bug->slack);
-#ifdef CONFIG_UBSAN
+#ifdef CONFIG_KASAN_UBSAN
 	if (bug->undefined) {
 		report->is_undefined = true;
 		report->file = bug->undefined->file;

@@ -91,7 +91,7 @@ struct kasan_tagged_frame {
 #define KASAN_HOW_ASYNC	  16U
 #define KASAN_HOW_UNCLEAR 32U
 
-#ifdef CONFIG_UBSAN
+#ifdef CONFIG_KASAN_UBSAN
 struct ubsan_type;
 
 /**
@@ -136,7 +136,7 @@ struct kasan_bug {
 	const struct kasan_slack *slack;
 	const struct kasan_regs *regs;
 	const struct kasan_port_task *owner;
-#ifdef CONFIG_UBSAN
+#ifdef CONFIG_KASAN_UBSAN
 	const struct kasan_undefined *undefined;
 #endif
 	uintptr_t sp;
@@ -165,7 +165,7 @@ struct kasan_report {
 	uint64_t newest_record; /* of the stack ring, when the bug was found */
 #endif
 
-#ifdef CONFIG_UBSAN
+#ifdef CONFIG_KASAN_UBSAN
 	bool is_undefined; /* a bug of UBSan: nothing is known of memory */
 	const char *file;
 	uint32_t line, column;
@@ -217,7 +217,7 @@ struct kasan_report {
 #endif
 
 /* A constant where only one kind of bug is reported, so that the code for the other kind is not there. */
-#if !defined(CONFIG_UBSAN)
+#if !defined(CONFIG_KASAN_UBSAN)
 #define KASAN_IS_UNDEFINED(report)  ((void)(report), false)
 #define KASAN_BUG_IS_UNDEFINED(bug) ((void)(bug), false)
 #define KASAN_IS_NOT_OF_MEMORY	    KASAN_IS_ASYNC

@@ -361,7 +361,7 @@ static void print_memory(const struct kasan_report *report)
 /* Adds "file.c:12:3", or the function if the code does not say more. */
 static void add_place(struct kasan_line *to, const struct kasan_report *report)
 {
-#ifdef CONFIG_UBSAN
+#ifdef CONFIG_KASAN_UBSAN
 	char file[160];
 
 	if (report->file && kasan_copy_string(file, report->file, sizeof(file))) {
@@ -380,7 +380,7 @@ static void print_undefined(const struct kasan_report *report)
 	kasan_line_add(&line, "UBSAN: %s in ", report->type);
 	add_place(&line, report);
 	kasan_line_print(&line);
-#ifdef CONFIG_UBSAN
+#ifdef CONFIG_KASAN_UBSAN
 	if (report->sentence.length)
 		kasan_report_line("%.*s", (unsigned int)report->sentence.length,
 				  report->sentence.text);

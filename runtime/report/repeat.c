@@ -56,7 +56,7 @@ static void fill_place(struct place *place, const struct kasan_report *report)
 	place->kind = (uint8_t)(report->is_write | report->is_free << 1 | report->is_async << 2);
 	for (i = 0; i < report->depth && i < KASAN_PLACE_FRAMES; i++)
 		place->pcs[i] = report->pcs[i];
-#ifdef CONFIG_UBSAN
+#ifdef CONFIG_KASAN_UBSAN
 	/* One operation in the source may be several in the code: of a loop that was unrolled. */
 	if (report->is_undefined && report->file)
 		place->pcs[0] = (uintptr_t)report->file + report->line * 0x9e3779b1U +

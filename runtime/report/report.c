@@ -613,7 +613,7 @@ bool kasan_report_slack(const struct kasan_slack *slack, uint8_t tag, uintptr_t 
 }
 #endif
 
-#ifdef CONFIG_UBSAN
+#ifdef CONFIG_KASAN_UBSAN
 bool kasan_report_undefined(const char *type, const struct kasan_undefined *found)
 {
 	struct kasan_bug bug;

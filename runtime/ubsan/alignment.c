@@ -6,7 +6,7 @@
  * byte. So it misses a misaligned access that starts well and ends in a bad granule. This file reports those and no
  * others, so that each access has one report.
  *
- * Without CONFIG_UBSAN that is all: the CPUs can do misaligned accesses, and programs make them. With it handlers.c has
+ * Without CONFIG_KASAN_UBSAN that is all: the CPUs can do misaligned accesses, and programs make them. With it handlers.c has
  * the functions that the compiler calls, and reports what is not found here.
  *
  * Outline checks compare whole accesses: code with them needs no -fsanitize=alignment.
@@ -54,7 +54,7 @@ bool ubsan_check_misaligned(const struct ubsan_type_mismatch *data, uintptr_t ad
 	return true;
 }
 
-#ifndef CONFIG_UBSAN
+#ifndef CONFIG_KASAN_UBSAN
 
 void __ubsan_handle_type_mismatch_v1(const struct ubsan_type_mismatch *data, uintptr_t addr);
 KASAN_ABI void __ubsan_handle_type_mismatch_v1(const struct ubsan_type_mismatch *data,

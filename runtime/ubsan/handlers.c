@@ -11,7 +11,7 @@
  */
 #include "data.h"
 
-#ifdef CONFIG_UBSAN
+#ifdef CONFIG_KASAN_UBSAN
 
 /**
  * struct call - what a function of the compiler got
@@ -214,4 +214,4 @@ DEFINE_CALL(nullability_return_v1, NULL_RETURN, PLACE, const struct ubsan_place 
 DEFINE_END(builtin_unreachable, "unreachable-code")
 DEFINE_END(missing_return, "missing-return")
 
-#endif /* CONFIG_UBSAN */
+#endif /* CONFIG_KASAN_UBSAN */

@@ -5,7 +5,7 @@
  */
 #include "data.h"
 
-#ifdef CONFIG_UBSAN
+#ifdef CONFIG_KASAN_UBSAN
 
 static kasan_noinline void found(unsigned int check, uintptr_t ip, uintptr_t fp)
 {
@@ -55,4 +55,4 @@ DEFINE_BOTH(22, type_mismatch)
 DEFINE_BOTH(23, alignment_assumption)
 DEFINE_BOTH(24, vla_bound_not_positive)
 
-#endif /* CONFIG_UBSAN */
+#endif /* CONFIG_KASAN_UBSAN */

@@ -10,7 +10,7 @@
 
 #include <kasan/ubsan.h>
 
-#ifdef CONFIG_UBSAN
+#ifdef CONFIG_KASAN_UBSAN
 
 /* By the number of the check: the same for Clang 19 and 22, which only append. A check of Clang may find several
  * types of bugs; then the name says what they have in common. */
@@ -73,4 +73,4 @@ bool kasan_report_undefined_trap(const struct kasan_regs *regs)
 	return true;
 }
 
-#endif /* CONFIG_UBSAN */
+#endif /* CONFIG_KASAN_UBSAN */

@@ -7,7 +7,7 @@
  */
 #include "data.h"
 
-#ifdef CONFIG_UBSAN
+#ifdef CONFIG_KASAN_UBSAN
 
 #define DIGITS \
 	8U /* of 16 bits, the least significant one first, as in the memory of all our processors */
@@ -334,4 +334,4 @@ void ubsan_add_sentence(struct kasan_line *line, const struct kasan_undefined *b
 	}
 }
 
-#endif /* CONFIG_UBSAN */
+#endif /* CONFIG_KASAN_UBSAN */

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""`run --ubsan`: what a user sees of undefined behaviour, beside KASAN's reports. The suite ubsan has each kind."""
+"""`run --ubsan`: what a user sees of undefined behaviour. The suite ubsan has each kind of it."""
 
 import json
 import re

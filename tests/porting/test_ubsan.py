@@ -48,7 +48,7 @@ def test_alone_with_make(tmp_path):
 
 
 def test_not_linked_without(tmp_path):
-    """Where nothing calls it, CONFIG_UBSAN adds no function of UBSan."""
+    """Where nothing calls it, CONFIG_KASAN_UBSAN adds no function of UBSan."""
     need("make", "arm-none-eabi-gcc")
     # The image is compiled without the checks, the runtime with the option.
     path = image(tmp_path, "KASAN_MODE=none", "KASAN_UBSAN=1", "KASAN_EXCLUDE=image.o")

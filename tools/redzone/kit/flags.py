@@ -272,7 +272,7 @@ def compute(choice):
     result.defines = [
         f"CONFIG_KASAN_{choice.mode.upper()}=1",
         f"CONFIG_KASAN_STACK={int(choice.covers_stack)}",
-        *(["CONFIG_UBSAN=1"] if choice.ubsan else []),
+        *(["CONFIG_KASAN_UBSAN=1"] if choice.ubsan else []),
     ]
     if choice.mode == "hw_tags":
         return result
