@@ -173,6 +173,16 @@ static void copy_facts(struct kasan_report *report, const struct kasan_bug *bug)
 #endif
 	if (CONFIG_KASAN_SLAB && bug->slack)
 		kasan_copy(&report->slack, bug->slack);
+#ifdef CONFIG_KASAN_UBSAN
+	if (bug->undefined) {
+		report->is_undefined = true;
+		report->file = bug->undefined->file;
+		report->line = bug->undefined->line;
+		report->column = bug->undefined->column;
+		if (bug->undefined->add)
+			bug->undefined->add(&report->sentence, bug->undefined);
+	}
+#endif
 	report->cpu = kasan_port_cpu();
 }
 
@@ -183,7 +193,7 @@ void kasan_capture_short(struct kasan_report *report, const struct kasan_bug *bu
 	kasan_copy_name(report->comm, sizeof(report->comm), report->task.name, "none");
 	report->pcs[0] = bug->ip;
 	report->depth = 1;
-	if (KASAN_IS_ASYNC(report))
+	if (KASAN_IS_NOT_OF_MEMORY(report))
 		return;
 	capture_overflow(report, bug);
 	capture_first_bad(report);
@@ -196,7 +206,7 @@ void kasan_capture(struct kasan_report *report, const struct kasan_bug *bug)
 {
 	copy_facts(report, bug);
 	capture_task(report, bug);
-	if (KASAN_IS_ASYNC(report))
+	if (KASAN_IS_NOT_OF_MEMORY(report))
 		return;
 	capture_overflow(report, bug);
 	capture_first_bad(report);
