@@ -4,8 +4,8 @@
 import re
 import shutil
 
-import pytest
 from kit import ROOT, call, change, make_template, qemu
+from redzone.testing.needs import first
 
 IMAGES = ROOT / "tests" / "porting" / "images"
 DEFINES = (
@@ -55,7 +55,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+@first(1, "cc", ["clang-19", "gcc"])
 def test_the_compact_shadow_on_two_cpus(tree, cc):
     for name, changes in CHANGES.items():
         change(tree / name, *changes)
