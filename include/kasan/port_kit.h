@@ -12,10 +12,7 @@
 #include <kasan/port.h>
 
 #ifdef __cplusplus
-#define KASAN_STATIC_ASSERT static_assert
 extern "C" {
-#else
-#define KASAN_STATIC_ASSERT _Static_assert
 #endif
 
 /**

@@ -251,7 +251,8 @@ def choices():
             yield flags.Choice(cc=cc, mode="hw_tags", stack=stack)
             for inline in (False,) if cc == "gcc" else (True, False):
                 yield flags.Choice(cc=cc, inline=inline, stack=stack, **SW_TAGS)
-        yield flags.Choice(cc=cc, arch="arm", inline=False, stack=False, optimize="s")
+        yield flags.Choice(cc=cc, arch="arm", inline=False, stack=False, optimize="s", ubsan=True)
+        yield flags.Choice(cc=cc, mode="hw_tags", ubsan=True)
         if cc != "gcc":
             yield flags.Choice(cc=cc, mode="hw_tags", mte_stack=True)
             for inline in (True, False):
@@ -271,6 +272,7 @@ def make_variables(choice):
         "KASAN_OPTIMIZE": choice.optimize,
         "KASAN_MTE_STACK": int(choice.mte_stack),
         "KASAN_TAGGED_GLOBALS": int(choice.tagged_globals),
+        "KASAN_UBSAN": int(choice.ubsan),
     }
     if choice.where:
         result["KASAN_WHERE"] = choice.where

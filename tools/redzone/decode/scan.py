@@ -438,7 +438,7 @@ class Scanner:
 
     def _outside(self, line, text):
         """A line that belongs to no report."""
-        again = shapes.AGAIN.match(text) if "KASAN: " in text else None
+        again = shapes.AGAIN.match(text) if "KASAN: " in text or "UBSan: " in text else None
         if again:
             self._again(again, line)
             return
@@ -525,7 +525,7 @@ class Scanner:
     def _again(self, match, line):
         """A line that stands for a whole report of a place that was reported before."""
         report = Report(
-            kind="kasan",
+            kind=match["sanitizer"].lower(),
             type=match["type"],
             title=line.text,
             where=frames.function_of(match["where"]),

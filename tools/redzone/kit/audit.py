@@ -18,7 +18,14 @@ from pathlib import Path
 
 from redzone.core import base
 from redzone.core.base import Failure
-from redzone.kit import amalgamate, audit_constructors, audit_early, audit_inline, audit_x86
+from redzone.kit import (
+    amalgamate,
+    audit_constructors,
+    audit_dumps,
+    audit_early,
+    audit_inline,
+    audit_x86,
+)
 
 # The symbols that the runtime defines for compilers. A test compares this with its objects.
 RUNTIME_ABI = re.compile(
@@ -456,7 +463,7 @@ def missing(images):
 # --- The whole ------------------------------------------------------------------------------------
 
 
-def audit(paths, windows=(), offset=None, exclude=(), early=()):
+def audit(paths, windows=(), offset=None, exclude=(), early=(), dumps=()):
     """Return the result as a dictionary; `findings` is empty if all is well. @early: functions that run
     before the shadow exists."""
     from redzone.kit import audit_units
@@ -487,7 +494,7 @@ def audit(paths, windows=(), offset=None, exclude=(), early=()):
     warnings += audit_x86.warnings(images, is_runtime)
     reached = audit_early.reached(linked, early, _is_runtimes) if early else None
     symbols, more = missing(images)
-    findings += more
+    findings += more + audit_dumps.findings(dumps, images[0].arch)
     result = {
         "images": [image.label for image in images],
         "arch": images[0].arch,
@@ -607,10 +614,16 @@ def register(group):
         help="A function that runs before the shadow exists: list the functions with checks that it reaches "
         "by direct calls. May be repeated.",
     )
+    @click.option(
+        "--dumps",
+        multiple=True,
+        metavar="PATH",
+        help="GCC's -fdump-tree-optimized-lineno, files or a folder: register variables that checks lose.",
+    )
     @click.option("--all", "everything", is_flag=True, help="Print long lists in full.")
     @click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
     @click.pass_context
-    def audit_verb(context, files, windows, shadow_offset, exclude, early, everything, as_json):
+    def audit_verb(context, files, windows, shadow_offset, exclude, early, dumps, everything, as_json):
         """Say which files and functions of an image, of objects or of archives are instrumented, whether the
         constructors that register globals will run, whether the shadow windows cover the image's variables,
         and which sanitizer symbols are missing and which objects refer to them. With hardware tags no file
@@ -638,6 +651,7 @@ def register(group):
             offset=None if shadow_offset is None else number(shadow_offset, "--shadow-offset"),
             exclude=exclude,
             early=early,
+            dumps=dumps,
         )
         click.echo(json.dumps(result, indent=2) if as_json else text(result, everything))
         context.exit(base.REPORTED if result["findings"] else base.OK)

@@ -41,6 +41,7 @@ class Choice:
     globals: bool = True
     tagged_globals: bool = False
     mte_stack: bool = False
+    ubsan: bool = False
     layout: str = "windowed"
     low: int | None = None
     high: int | None = None
@@ -274,7 +275,7 @@ def words(choice):
         holds.add("bypass")
     if choice.covers_stack:
         holds.add("stack")
-    for word in ("dynamic", "globals", "tagged_globals"):
+    for word in ("dynamic", "globals", "tagged_globals", "ubsan"):
         if getattr(choice, word):
             holds.add(word)
     return holds
@@ -302,6 +303,7 @@ def compute(choice):
     result.defines = [
         f"CONFIG_KASAN_{choice.mode.upper()}=1",
         f"CONFIG_KASAN_STACK={int(choice.covers_stack)}",
+        *(["CONFIG_KASAN_UBSAN=1"] if choice.ubsan else []),
     ]
     if choice.mode == "hw_tags":
         return result
@@ -407,6 +409,7 @@ def register(group):
     @click.option("--no-globals", is_flag=True, help="Leave out global variables.")
     @click.option("--tagged-globals", is_flag=True, help="Also tag global variables: software tags, Clang.")
     @click.option("--mte-stack", is_flag=True, help="Also tag stack variables: hardware tags, Clang.")
+    @click.option("--ubsan", is_flag=True, help="Also find undefined behaviour.")
     @click.option("--layout", type=OneOf(LAYOUTS), default="windowed", help="Default: windowed.")
     @click.option("--low", metavar="NUMBER", help="Lowest address with shadow (--layout full).")
     @click.option("--high", metavar="NUMBER", help="Last address with shadow (--layout full).")
