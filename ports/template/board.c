@@ -74,6 +74,7 @@ _Noreturn void board_exit(int status)
 		;
 }
 
+#ifndef TEMPLATE_HARTS /* whose start is in riscv_port.c */
 static void or_stop(const char *wrong)
 {
 	if (!wrong)
@@ -126,3 +127,4 @@ _Noreturn void board_start(void)
 #endif
 	board_exit(main());
 }
+#endif

@@ -68,7 +68,7 @@ const char *tags_start(void);
 
 /** board_lock(), board_unlock() - keep the other CPU, if there can be one, and interrupts that allocate out of the
  *  heap. */
-#ifdef __x86_64__
+#if defined(__x86_64__) || defined(TEMPLATE_HARTS)
 unsigned long board_lock(void);
 void board_unlock(unsigned long flags);
 #else

@@ -16,9 +16,6 @@
 #ifndef KASAN_ARCH_H
 #define KASAN_ARCH_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <kasan/hook.h>
 
 #define kasan_noinline __attribute__((__noinline__))

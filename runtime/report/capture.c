@@ -88,6 +88,8 @@ static void capture_trace(struct kasan_report *report, const struct kasan_bug *b
 static void capture_task(struct kasan_report *report, const struct kasan_bug *bug)
 {
 	kasan_copy(&report->task, &bug->task);
+	if (kasan_port_stack_overflowed(&bug->task))
+		report->task.overflowed = true;
 	kasan_clip_stack(&report->task, bug->sp, report->fp);
 	kasan_copy_name(report->comm, sizeof(report->comm), report->task.name, "none");
 	capture_trace(report, bug);
@@ -171,6 +173,16 @@ static void copy_facts(struct kasan_report *report, const struct kasan_bug *bug)
 #endif
 	if (CONFIG_KASAN_SLAB && bug->slack)
 		kasan_copy(&report->slack, bug->slack);
+#ifdef CONFIG_KASAN_UBSAN
+	if (bug->undefined) {
+		report->is_undefined = true;
+		report->file = bug->undefined->file;
+		report->line = bug->undefined->line;
+		report->column = bug->undefined->column;
+		if (bug->undefined->add)
+			bug->undefined->add(&report->sentence, bug->undefined);
+	}
+#endif
 	report->cpu = kasan_port_cpu();
 }
 
@@ -181,7 +193,7 @@ void kasan_capture_short(struct kasan_report *report, const struct kasan_bug *bu
 	kasan_copy_name(report->comm, sizeof(report->comm), report->task.name, "none");
 	report->pcs[0] = bug->ip;
 	report->depth = 1;
-	if (KASAN_IS_ASYNC(report))
+	if (KASAN_IS_NOT_OF_MEMORY(report))
 		return;
 	capture_overflow(report, bug);
 	capture_first_bad(report);
@@ -194,7 +206,7 @@ void kasan_capture(struct kasan_report *report, const struct kasan_bug *bug)
 {
 	copy_facts(report, bug);
 	capture_task(report, bug);
-	if (KASAN_IS_ASYNC(report))
+	if (KASAN_IS_NOT_OF_MEMORY(report))
 		return;
 	capture_overflow(report, bug);
 	capture_first_bad(report);
