@@ -436,21 +436,6 @@ static void pass(void *argument)
 	kasan_unlock_here(&kasan_report_lock);
 }
 
-/* Set the registers where traces on this CPU start. Return: the previous ones. */
-static const struct kasan_regs *start_traces(const struct kasan_regs *regs)
-{
-#if KASAN_ARCH_UNWINDS
-	const struct kasan_regs **const from = &kasan_unwind_from[kasan_port_cpu()];
-	const struct kasan_regs *const old = *from;
-
-	*from = regs;
-	return old;
-#else
-	(void)regs;
-	return NULL;
-#endif
-}
-
 /* What happens after a report, on the stack of the context that found the bug. May not return. */
 static void leave(const struct passage *passage)
 {
@@ -516,12 +501,12 @@ static kasan_noinline bool report_it(struct kasan_bug *bug)
 	}
 #if KASAN_ARCH_UNWINDS
 	kasan_unwind_here(&here);
-	old = start_traces(bug->regs ? bug->regs : &here);
+	old = kasan_start_traces(bug->regs ? bug->regs : &here);
 #else
-	old = start_traces(NULL);
+	old = kasan_start_traces(NULL);
 #endif
 	kasan_on_own_stack(pass, &passage);
-	start_traces(old);
+	kasan_start_traces(old);
 	kasan_port_irq_restore(irq);
 	if (passage.tried)
 		leave(&passage);
