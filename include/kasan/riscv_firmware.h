@@ -9,6 +9,8 @@
 
 #include <kasan/port_kit.h>
 
+#ifdef __riscv
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -211,6 +213,7 @@ static inline bool kasan_machine_fault(uintptr_t fp)
 /* --- Physical memory protection --- */
 
 /* pmpcfg: address matching of a naturally aligned range, no permission; with the lock machine mode has none either. */
+#define KASAN_PMP_TOR	0x08UL /* from the entry below it on, exclusive */
 #define KASAN_PMP_NAPOT 0x18UL
 #define KASAN_PMP_LOCK	0x80UL
 
@@ -238,8 +241,24 @@ static inline uintptr_t kasan_pmp_range(uintptr_t start, uintptr_t size)
 		__asm__ volatile("fence rw, rw" : : : "memory");                       \
 	} while (0)
 
+/**
+ * KASAN_PMP_SET_RANGE() - the same for [@start, @end), multiples of the granule, which need not be a power of two long
+ * @below, @entry: literals, @entry = @below + 1. The lower one holds the start, and may not be in use.
+ * @config: KASAN_PMP_TOR, or with KASAN_PMP_LOCK.
+ */
+#define KASAN_PMP_SET_RANGE(below, entry, start, end, config)                          \
+	do {                                                                           \
+		__asm__ volatile("csrw pmpaddr" #below ", %0" : : "r"((start) >> 2));  \
+		__asm__ volatile("csrw pmpaddr" #entry ", %0" : : "r"((end) >> 2));    \
+		__asm__ volatile("csrc pmpcfg0, %0" : : "r"(0xffffUL << 8 * (below))); \
+		__asm__ volatile("csrs pmpcfg0, %0" : : "r"((config) << 8 * (entry))); \
+		__asm__ volatile("fence rw, rw" : : : "memory");                       \
+	} while (0)
+
 #ifdef __cplusplus
 }
 #endif
+
+#endif /* __riscv */
 
 #endif /* KASAN_RISCV_FIRMWARE_H */

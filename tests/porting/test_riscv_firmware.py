@@ -122,7 +122,7 @@ def test_what_the_helpers_are_for(tree):
             "sd ra, 0(sp)\\nsd a0, 8(sp)\\nmv a0, s0\\ncall kasan_trap\\nld a0, 8(sp)\\n"
             'ld ra, 0(sp)\\naddi sp, sp, 16\\ntail hart_trap\\n");',
         ),
-        ("KASAN_PMP_SET(1,", "if (!hart)\n\t\tKASAN_PMP_SET(1,"),
+        ("KASAN_PMP_SET_RANGE(1,", "if (!hart)\n\t\tKASAN_PMP_SET_RANGE(1,"),
     )
     # The linker must not send the last jump to the wrapper again.
     change(
