@@ -23,19 +23,26 @@ struct kasan_console {
 	unsigned int owner, depth;
 };
 
-/** kasan_console_lock() - take @console, or enter it once more on the hart that holds it. Waits as long as it must: for
- *  the system's own output. Interrupts must be off, as they are in firmware. */
-static inline void kasan_console_lock(struct kasan_console *console)
+/** kasan_console_trylock() - take @console, or enter it once more on the hart that holds it. Interrupts must be off, as
+ *  they are in firmware. Return: false if another hart holds it. */
+static inline bool kasan_console_trylock(struct kasan_console *console)
 {
 	const unsigned int me = kasan_port_cpu() + 1;
-	unsigned int free = 0;
+	unsigned int owner = __atomic_load_n(&console->owner, __ATOMIC_RELAXED);
 
-	if (__atomic_load_n(&console->owner, __ATOMIC_RELAXED) != me) {
-		while (!__atomic_compare_exchange_n(&console->owner, &free, me, true,
-						    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-			free = 0;
-	}
+	if (owner != me &&
+	    (owner || !__atomic_compare_exchange_n(&console->owner, &owner, me, false,
+						   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)))
+		return false;
 	console->depth++;
+	return true;
+}
+
+/** kasan_console_lock() - the same, and wait as long as it takes: for the system's own output. */
+static inline void kasan_console_lock(struct kasan_console *console)
+{
+	while (!kasan_console_trylock(console))
+		;
 }
 
 /** kasan_console_unlock() - leave it. Does nothing on a hart that does not hold it. */
@@ -47,21 +54,18 @@ static inline void kasan_console_unlock(struct kasan_console *console)
 		__atomic_store_n(&console->owner, 0, __ATOMIC_RELEASE);
 }
 
-/* A hart that holds the console prints a few hundred characters and lets go. One that does not has died in there: the
+/* A hart that holds the console prints a few hundred characters and lets go, or runs into a bug and waits for the report
+ * that waits here: longer than that, and the runtime lets it go on. One that never lets go has died in there, and the
  * report is worth more than its line. */
-#define KASAN_CONSOLE_TRIES (1U << 26)
+#define KASAN_CONSOLE_TRIES (1U << 28)
 
 /** kasan_console_lock_report() - kasan_console_lock() for kasan_port_report_begin(), which must not wait for ever. */
 static inline void kasan_console_lock_report(struct kasan_console *console)
 {
 	unsigned int tries = KASAN_CONSOLE_TRIES;
 
-	while (__atomic_load_n(&console->owner, __ATOMIC_RELAXED) &&
-	       __atomic_load_n(&console->owner, __ATOMIC_RELAXED) != kasan_port_cpu() + 1) {
-		if (--tries == 0)
-			return;
-	}
-	kasan_console_lock(console);
+	while (tries && !kasan_console_trylock(console))
+		tries--;
 }
 
 /** KASAN_PORT_CONSOLE_LOCK() - define kasan_port_report_begin() and kasan_port_report_end(), which keep other harts'
