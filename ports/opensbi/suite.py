@@ -87,6 +87,14 @@ def _u_boot(title, image, log):
     return result(f"{title}.u-boot", faults, log)
 
 
+def _open_bug(title, image, log):
+    """OpenSBI's own: the debug console reads a text at an address where nothing is, and the hart stops."""
+    session = boots.boot(image, log, boots.HOLE, 1)
+    found = [report.type for report in session.reports]
+    wrong = "" if found == ["wild-memory-access"] else f"{found}; docs/port/riscv-firmware.md says otherwise"
+    return result(f"{title}.console-write-of-nothing", wrong, log)
+
+
 def _costs(title, image, log):
     """Firmware must not become unusably slow: a call takes at most 60 times as many instructions."""
     plain = build.build(kasan=False)
@@ -131,4 +139,5 @@ def run(context):
             yield _u_boot(name, image, context.logs / f"{name}-u-boot.log")
         if build_of == BUILDS[FIRST]:
             yield _costs(name, image, context.logs / f"{name}-costs.log")
+            yield _open_bug(name, image, context.logs / f"{name}-hole.log")
     yield Result("end", PASS)
