@@ -121,7 +121,7 @@ void start_kasan(void)
 	uintptr_t start = (uintptr_t)__kasan_window_start;
 	unsigned int i;
 
-	/* GCC would take the difference of two addresses, below, for a symbol that is far away. */
+	/* GCC would take the load offset, below, for the address of a symbol that is far away. */
 	__asm__ volatile("" : "+r"(start));
 	for (i = 0; i < TEMPLATE_HARTS; i++) {
 		harts[i].number = i;
@@ -132,7 +132,7 @@ void start_kasan(void)
 	set_up(&harts[0]);
 	kasan_start(start, (uintptr_t)__kasan_window_end - start, (uintptr_t)__kasan_shadow_start);
 	heap_watch();
-	kasan_report_line("Kernel Offset: 0x%lx", (unsigned long)(start - TEMPLATE_LINKED));
+	kasan_print_load_offset((void *)start, TEMPLATE_LINKED);
 }
 
 /* riscv_start.S: the first hart, with what the machine passed. */
