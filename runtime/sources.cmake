@@ -10,7 +10,6 @@ set(REDZONE_RUNTIME_SOURCES
   abi/hwasan_globals.c
   abi/hwasan_stack.c
   abi/tags_mem.c
-  abi/ubsan_alignment.c
   alloc/aux_stack.c
   alloc/fifo.c
   alloc/globals.c
@@ -68,5 +67,10 @@ set(REDZONE_RUNTIME_SOURCES
   track/ring.c
   track/stack_walk.c
   track/track.c
+  ubsan/alignment.c
+  ubsan/handlers.c
+  ubsan/minimal.c
+  ubsan/trap.c
+  ubsan/values.c
 )
 set(REDZONE_RUNTIME_UNINSTRUMENTED ${REDZONE_RUNTIME_SOURCES})

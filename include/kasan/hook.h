@@ -34,6 +34,15 @@
 	_Pragma("GCC diagnostic pop") struct kasan_hook_ends
 #endif
 
+/* The same for hooks that UBSan alone has too. */
+#ifdef CONFIG_KASAN_UBSAN
+#define KASAN_REPORT_HOOK
+#define KASAN_REPORT_OFF(...)
+#else
+#define KASAN_REPORT_HOOK     KASAN_HOOK
+#define KASAN_REPORT_OFF(...) KASAN_OFF(__VA_ARGS__)
+#endif
+
 /* For a hook whose first argument may point to memory without a value: GCC takes a pointer to const for a read. */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11
 #define KASAN_READS_NOTHING __attribute__((__access__(__none__, 1)))

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tasks.h - Cortex-M: tasks with stacks of their own, one after the other. The least that reports can be shown with. */
+/* tasks.h - Cortex-M and x86_64: tasks with stacks of their own, one after the other on each CPU. The least that reports
+ * can be shown with. */
 #ifndef TASKS_H
 #define TASKS_H
 
@@ -21,7 +22,8 @@ struct task {
 void tasks_start(void);
 
 /** task_run() - run @code as the task with number @id, 1 or 2, on that task's stack, until it returns or a fault ends it.
- *  Afterwards the zone below its stack is checked, as a system does when it switches tasks. */
+ *  Afterwards, on Cortex-M, the zone below its stack is checked, as a system does when it switches tasks. x86_64: task
+ *  2 is that of the second CPU. */
 void task_run(unsigned int id, void (*code)(void));
 
 /** task_now() - Return: the running task, NULL if none is. */

@@ -33,10 +33,9 @@
 #ifndef KASAN_LOCK_H
 #define KASAN_LOCK_H
 
-#include <kasan/port.h>
-#include <kasan/tags_inline.h>
+#include "base.h"
 
-#include "../arch/arch.h"
+#include <kasan/tags_inline.h>
 
 /** struct kasan_lock - @owner: the number of the CPU that holds it, plus 1; 0: free. Zeroed memory is an unlocked lock.
  *  */

@@ -36,6 +36,11 @@ DEFAULT(void, kasan_port_print_page, (const void *addr), )
 DEFAULT(void, kasan_port_report_begin, (void), )
 DEFAULT(void, kasan_port_report_end, (const struct kasan_report_info *info), )
 
+#ifdef KASAN_UBSAN_ALONE
+/* Nothing is remembered of allocations. */
+DEFAULT(void *, kasan_port_alloc, (size_t size), NULL)
+#endif
+
 #pragma GCC diagnostic pop
 
 KASAN_WEAK bool kasan_port_is_code(uintptr_t pc)

@@ -102,7 +102,7 @@ def _together(work, folder, log):
             sys.stdout.flush()
         if modules and outcome.status == base.PROGRAM_FAILED:
             outcome.message = "a module could not be loaded or unloaded; the console says why"
-        summary.conclude(outcome, screen, options.mode, options.verbose, options.timeout)
+        summary.conclude(outcome, screen, options.mode, options.verbose, options.timeout, work.ubsan)
         sys.stdout.flush()
         saved = work.exchange.take()
     # Whoever asked for a file did not get what the program was to do.

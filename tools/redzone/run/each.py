@@ -29,6 +29,7 @@ GRACE = 60
 
 # The kernel's lines about a program. They carry the key of this run, so a program cannot forge them.
 _WORD = re.compile(r"^# each (?P<key>\w+): (?P<number>\d+) (?:begins|ends: (?P<end>.*))$")
+_REPORTED = ("KASAN: ", "UBSAN: ")
 _ALIAS = "redzone_each_"
 # The source of the kernel's table of the programs, which redzone_add_programs() writes.
 _TABLE = f"{NAME}.table.c"
@@ -174,11 +175,11 @@ class Follower:
 
     def _end(self, reason):
         # A program's output may look like a report; only the kernel knows whether it was one.
-        if not reason.startswith("KASAN: "):
+        if not reason.startswith(_REPORTED):
             self.reader.reports.clear()
         if self.reader.reports:
             self._verdict("report", "")
-        elif reason.startswith("KASAN: "):
+        elif reason.startswith(_REPORTED):
             self._verdict("report", reason)
         elif reason == "returned 0":
             self._verdict("ok", "")
@@ -214,7 +215,7 @@ class Follower:
         if report is not None:
             self._symbolize(report)
             source = summary.own_source(report.frames("call"), self.sources)
-            headline = f"KASAN: {summary.headline(report, self.sources)}"
+            headline = f"{report.kind.upper()}: {summary.headline(report, self.sources)}"
             title = f"{headline}; {title}" if title else headline
         elif crash is not None and (end == "crash" or (end == "timeout" and crash.hang)):
             self._symbolize(crash.report)
@@ -373,10 +374,10 @@ def run(work, folder, log):
         f"{base.plural(len(verdicts), 'program')} in {base.plural(booted, 'boot')}: "
         f"{len(verdicts) - failed} passed, {failed} failed"
     )
-    if options.mode == "off" or (reader is not None and reader.kasan_off is not None):
+    if (options.mode == "off" and not work.ubsan) or (reader is not None and reader.kasan_off is not None):
         base.say(summary.off_text(reader))
-    elif options.verbose and not failed:
-        summary.say_unfound(options.mode)
+    elif options.verbose and not failed and options.mode != "off":
+        summary.say_unfound(options.mode, work.ubsan)
     if rejected:
         _missing(rejected, work.sources).show()
     return base.INTERRUPTED if interrupted else status_of({verdict.end for verdict in verdicts})

@@ -113,6 +113,11 @@ class Job:
     owners: dict = field(default_factory=dict)
 
     @property
+    def ubsan(self):
+        """Is the program compiled with UBSan?"""
+        return "ubsan" in builder.split_name(self.preset)[1]
+
+    @property
     def limits_itself(self):
         """Does the kernel end the program at the time limit, and say where it was?"""
         return bool(self.options.timeout and not self.options.separate)
@@ -300,8 +305,9 @@ def check(options):
     options.outputs().check(read, others)
     # Report all bugs of one run, not only the first. The user's parameters come later, and so they override
     # it.
-    job.parameters = [*([] if options.mode == "off" else ["kasan_multi_shot"]), *options.append]
-    if options.separate and options.mode != "off":
+    reports = options.mode != "off" or job.ubsan
+    job.parameters = [*(["kasan_multi_shot"] if reports else []), *options.append]
+    if options.separate and reports:
         # Two programs may have a bug in one library function: each gets a full report of its own.
         job.parameters.insert(0, "kasan.repeat=full")
     if options.stack:

@@ -82,10 +82,17 @@ def groups(reports, sources):
     return [(members[0], len(members)) for members in found.values()]
 
 
+def count_text(reports):
+    """Return how many @reports there are, of which sanitizer."""
+    undefined = sum(report.kind == "ubsan" for report in reports)
+    counts = ((len(reports) - undefined, "KASAN report"), (undefined, "UBSan report"))
+    return " and ".join(base.plural(count, what) for count, what in counts if count)
+
+
 def say_reports(reports, sources):
     """List the @reports, one line per place."""
     different = groups(reports, sources)
-    count = base.plural(len(reports), "KASAN report")
+    count = count_text(reports)
     if len(different) < len(reports):
         count += f" from {base.plural(len(different), 'place')}"
     base.say(f"{count}:")
@@ -153,7 +160,7 @@ def returned_text(status, number=None):
 
 
 def off_text(reader):
-    """Return one line about a kernel whose KASAN is off.
+    """Return one line about a kernel whose KASAN is off, and which has no UBSan.
 
     reader: the console.Reader of a kernel with KASAN, None for one without.
     """
@@ -163,23 +170,24 @@ def off_text(reader):
     return f"{text}; the kernel said: {reader.kasan_off}"
 
 
-def say_unfound(mode):
+def say_unfound(mode, ubsan):
     """Say what a run in @mode without a report does not exclude."""
-    for line in unfound.lines(mode):
+    for line in unfound.lines(mode, ubsan):
         base.say(line)
 
 
-def conclude(outcome, screen, mode, verbose=False, timeout=None):
+def conclude(outcome, screen, mode, verbose=False, timeout=None, ubsan=False):
     """Say how it ended.
 
     screen: the View; without images, places are not wanted. mode: the kernel's. verbose: if nothing was
-    reported, say as well what that does not exclude. timeout: that of the program, in seconds.
+    reported, say as well what that does not exclude. timeout: that of the program, in seconds. ubsan: is it
+    there?
     """
     reader = outcome.reader
     if reader.reports and screen.images is not None:
         say_reports(reader.reports, screen.sources)
     elif reader.reports:
-        base.say(base.plural(len(reader.reports), "KASAN report"))
+        base.say(count_text(reader.reports))
     crash = reader.crash
     if crash is not None and screen.images is not None:
         screen.symbols.look_up([crash.report])
@@ -200,9 +208,10 @@ def conclude(outcome, screen, mode, verbose=False, timeout=None):
         base.say(hang_text(timeout, crash, screen.sources))
     if reader.missing:
         base.say(f"calls that are not there, and so have failed: {reader.missing} (see docs/use/libc.md)")
-    if mode == "off" or reader.kasan_off is not None:
+    if reader.kasan_off is not None or (mode == "off" and not ubsan):
         base.say(off_text(reader))
     elif outcome.status == base.OK:
-        base.say("no KASAN report")
-        if verbose:
-            say_unfound(mode)
+        names = [*(["KASAN"] if mode != "off" else []), *(["UBSan"] if ubsan else [])]
+        base.say(", ".join(f"no {name} report" for name in names))
+        if verbose and mode != "off":
+            say_unfound(mode, ubsan)
