@@ -103,8 +103,12 @@ static inline bool kasan_machine_fault(uintptr_t fp)
 	__memset(&owner, 0, sizeof(owner));
 	if ((cause == 5 || cause == 7) && kasan_port_stack_owner((const void *)addr, &owner) &&
 	    addr < owner.stack_start) {
-		const struct kasan_regs regs = {pc, addr, 0, fp, 0};
+		struct kasan_regs regs;
 
+		__memset(&regs, 0, sizeof(regs));
+		regs.pc = pc;
+		regs.sp = addr;
+		regs.fp = fp;
 		return kasan_report_stack_overflow(&owner, addr, &regs);
 	}
 	switch (cause) {
