@@ -179,8 +179,6 @@ static void copy_facts(struct kasan_report *report, const struct kasan_bug *bug)
 		report->file = bug->undefined->file;
 		report->line = bug->undefined->line;
 		report->column = bug->undefined->column;
-		if (bug->undefined->add)
-			bug->undefined->add(&report->sentence, bug->undefined);
 	}
 #endif
 	report->cpu = kasan_port_cpu();
@@ -206,6 +204,11 @@ void kasan_capture(struct kasan_report *report, const struct kasan_bug *bug)
 {
 	copy_facts(report, bug);
 	capture_task(report, bug);
+#ifdef CONFIG_KASAN_UBSAN
+	/* A short report has no room for it. */
+	if (bug->undefined && bug->undefined->add)
+		bug->undefined->add(&report->sentence, bug->undefined);
+#endif
 	if (KASAN_IS_NOT_OF_MEMORY(report))
 		return;
 	capture_overflow(report, bug);
