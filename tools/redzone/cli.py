@@ -267,7 +267,13 @@ def command():
     is_flag=True,
     help="Show warnings of --project and --library, and more warnings for your own files.",
 )
-@click.option("--json", "report_file", metavar="FILE", help="With --each: also write the verdicts to FILE.")
+@click.option(
+    "--json",
+    "report_file",
+    metavar="FILE",
+    help="Also write the verdict and every bug to FILE, as JSON; with --each the verdicts.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Show three lines a bug, and nothing else of the console.")
 @click.option(
     "--log", metavar="FILE", help="Also write the complete console to FILE, as the kernel printed it."
 )
@@ -318,6 +324,7 @@ def run_verb(context, **options):
       ./redzone run --each --library lib/ --shard 1/4 tests/
       ./redzone run --project build/compile_commands.json --target selftest
       ./redzone run --html bugs.html bug.c
+      ./redzone run -q --json result.json bug.c
       ./redzone run -O 0 --cflag -std=c11 --cflag -Wno-unused bug.c
     """
     _check_kernel(options)

@@ -7,9 +7,10 @@ import sys
 from redzone.build import builder, keep_going
 from redzone.core import base, doctor
 from redzone.core.base import Failure
+from redzone.decode import model
 from redzone.machine import console, qemu
 from redzone.machine.console import ProgramLine
-from redzone.run import each, job, module, summary, view
+from redzone.run import each, job, module, result, summary, view
 
 
 class _Log:
@@ -77,7 +78,7 @@ def _together(work, folder, log):
     if modules:
         work.parameters.insert(0, module.parameter(modules))
     shown = None if options.no_symbolize else work.images
-    with view.View(shown, work.sources + work.modules) as screen:
+    with view.View(shown, work.sources + work.modules, quiet=options.quiet) as screen:
 
         def on_line(text, event, value):
             log.lines([text])
@@ -105,8 +106,10 @@ def _together(work, folder, log):
         summary.conclude(outcome, screen, options.mode, options.verbose, options.timeout)
         sys.stdout.flush()
         saved = work.exchange.take()
-    # Whoever asked for a file did not get what the program was to do.
-    return base.PROGRAM_FAILED if outcome.status == base.OK and not saved else outcome.status
+        # Whoever asked for a file did not get what the program was to do.
+        status = base.PROGRAM_FAILED if outcome.status == base.OK and not saved else outcome.status
+        work.result = result.of(options, outcome, screen, status)
+    return status
 
 
 def run(options):
@@ -118,15 +121,24 @@ def run(options):
         folder = stack.enter_context(base.scratch())
         log = stack.enter_context(contextlib.closing(_Log(options.log)))
         kept, console = log, folder / "console.log"
-        if outputs.wanted():
+        # --each writes its file itself: verdicts are known before all consoles are.
+        as_json = None if options.separate else options.report_file
+        if outputs.wanted() or as_json:
             kept = _Both(log, stack.enter_context(contextlib.closing(_Log(console))))
-        with outputs.plain():
-            status = (each.run if options.separate else _together)(work, folder, kept)
+        try:
+            with outputs.plain():
+                status = (each.run if options.separate else _together)(work, folder, kept)
+        except builder.BuildFailure as failure:
+            if as_json:
+                result.write(as_json, result.document(model.Log(), result.of_build(options, failure)))
+            raise
         if work.exchange is not None:
             work.exchange.close()
         # A silent machine leaves an empty file, not that of an earlier run.
         log.write("")
-        if outputs.wanted():
+        if outputs.wanted() or as_json:
             images = [] if options.no_symbolize else work.images
-            outputs.write_console(console, images, options.log or "console")
+            decoded = outputs.write_console(console, images, options.log or "console")
+            if as_json:
+                result.write(as_json, result.document(decoded, work.result))
     return status

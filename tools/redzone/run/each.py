@@ -6,12 +6,10 @@ counts as crashed, and the machine boots again for the rest.
 """
 
 import contextlib
-import json
 import re
 import secrets
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 from redzone.build import builder, missing
 from redzone.core import base
@@ -21,7 +19,7 @@ from redzone.decode.symbols import Symbols
 from redzone.elf import symbols
 from redzone.elf.file import File
 from redzone.machine import console, qemu
-from redzone.run import each_build, summary
+from redzone.run import each_build, result, summary
 
 NAME = "programs"
 # Seconds added to a program's own limit, for a boot, and for ending a program that hangs.
@@ -72,11 +70,7 @@ class Verdict:
         if self.missing:
             record["missing"] = self.missing.split(", ")
         if self.source is not None:
-            record["source"] = {
-                "file": base.relative(self.source.path),
-                "line": self.source.line or None,
-                "function": self.source.function,
-            }
+            record["source"] = result.source_record(self.source)
         if self.report is not None:
             record["report"] = {
                 "type": self.report.type,
@@ -246,10 +240,7 @@ def write_json(path, programs, **more):
     """Write the file of --json. @programs: Verdicts' records. @more: further keys."""
     failed = sum(not record["ok"] for record in programs)
     data = {"passed": len(programs) - failed, "failed": failed, **more, "programs": programs}
-    try:
-        Path(path).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise Failure(f"--json '{path}' cannot be written: {error.strerror}") from None
+    result.write(path, data)
 
 
 def _write_json(work, verdicts, error=None):
@@ -314,7 +305,10 @@ def run(work, folder, log):
 
     def say(verdict):
         verdicts.append(verdict)
-        print(verdict.line(), flush=True)
+        if not options.quiet:
+            print(verdict.line(), flush=True)
+        elif verdict.end != "ok":
+            print(f"{verdict.file}: {verdict.title}", flush=True)
 
     def say_rejects(end):
         """Give verdicts, in order, to the files up to number @end that are not programs."""
@@ -339,8 +333,8 @@ def run(work, folder, log):
     work.images = [images[0][0].elf] if len(images) == 1 else []
     if len(images) > 1 and not options.no_symbolize and options.outputs().wanted():
         base.say("the decoded console has no lines of source, because there are several images")
-    print("KTAP version 1")
-    print(f"1..{len(files)}", flush=True)
+    if not options.quiet:
+        print(f"KTAP version 1\n1..{len(files)}", flush=True)
     booted, reader, interrupted = 0, None, False
     for image, built in images:
         # The kernel does not know about the files that were left out, and those of other images.

@@ -79,6 +79,7 @@ class Options:
     save: list = field(default_factory=list)
     own_stdin: bool = False
     verbose: bool = False
+    quiet: bool = False
 
     def outputs(self):
         """Return what other programs get of the decoded console."""
@@ -94,7 +95,7 @@ class Job:
     files of what was built, for symbols. parts: more of what the program, or each of many, is made of.
     numbers: with --each, the place of each file in the list of all, which has @total. exchange: what the
     program gets besides files and gives back, from machine() on. owners: of a project's sources, {source:
-    target}.
+    target}. result: how the run ended, for --json.
     """
 
     options: Options
@@ -111,6 +112,7 @@ class Job:
     shard: inputs.Shard | None = None
     exchange: host_io.Host | None = None
     owners: dict = field(default_factory=dict)
+    result: dict | None = None
 
     @property
     def limits_itself(self):
@@ -235,12 +237,13 @@ def check(options):
     if options.separate and options.modules:
         raise Failure("--each and --module exclude each other; give one of them")
     for name, given in (
-        ("--json", options.report_file),
         ("--library", options.library),
         ("--shard", options.shard),
     ):
         if given and not options.separate:
             raise Failure(f"{name} goes with --each")
+    if options.quiet and options.no_symbolize:
+        raise Failure("--quiet shows lines of source, and --no-symbolize does not; give one of them")
     if options.project and options.separate:
         raise Failure("--each and --project exclude each other; give one of them")
     if options.kernel_headers and options.separate:
