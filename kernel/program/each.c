@@ -29,6 +29,67 @@ static unsigned int first = 1;
 range_param("each.first", first, 1, 4294967295, "a number",
 	    "first of many programs to run, counted from 1");
 
+/* Ranges of numbers, as set_only() has accepted them. The host leaves out what it knows the verdict of. */
+static const char *only = "";
+
+/* Read one "N" or "N-M" at @text. Return: what follows it, NULL if it is malformed. */
+static const char *next_range(const char *text, unsigned int *low, unsigned int *high)
+{
+	unsigned int *bounds[] = {low, high};
+
+	*high = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(bounds); i++) {
+		unsigned long long value = 0;
+
+		if (*text < '0' || *text > '9')
+			return NULL;
+		for (; *text >= '0' && *text <= '9'; text++) {
+			value = value * 10 + (unsigned int)(*text - '0');
+			if (value > UINT_MAX)
+				return NULL;
+		}
+		*bounds[i] = (unsigned int)value;
+		if (*text != '-' || i)
+			break;
+		text++;
+	}
+	if (!*high)
+		*high = *low;
+	if (!*low || *high < *low || (*text && *text != ','))
+		return NULL;
+	return *text ? text + 1 : text;
+}
+
+static bool is_chosen(unsigned int number)
+{
+	unsigned int low, high;
+
+	for (const char *text = only; *text;) {
+		text = next_range(text, &low, &high);
+		if (low <= number && number <= high)
+			return true;
+	}
+	return !*only;
+}
+
+static int set_only(const char *value, void *var)
+{
+	unsigned int low, high;
+	const char *text = value;
+
+	if (!value || !*value)
+		return -EINVAL;
+	while (*text) {
+		text = next_range(text, &low, &high);
+		if (!text)
+			return -EINVAL;
+	}
+	only = value;
+	return 0;
+}
+setup_param("each.only", set_only, "numbers and ranges of them, as in `2,5-9`",
+	    "of many programs, run only these");
+
 static char no_key[] = "";
 static char *key = no_key;
 core_param("each.key", key, charp, "a word",
@@ -128,6 +189,8 @@ bool run_programs(int argc, char **argv)
 		int status = -ENOMEM;
 		char **own;
 
+		if (!is_chosen(number))
+			continue;
 		if (nr_free_pages() < memory / 2) {
 			printk("# each: half of the memory is gone; %u wants another boot\n",
 			       number);

@@ -30,7 +30,7 @@ from redzone.elf import ksyms
 from redzone.fuzz import command as fuzz
 from redzone.kit import amalgamate, audit, flags, port_command, ports, size
 from redzone.machine import qemu
-from redzone.run import merge, project
+from redzone.run import again, merge, project
 
 EXIT_STATUSES = """\b
 Exit status:
@@ -273,7 +273,7 @@ def command():
     metavar="FILE",
     help="Also write the verdict and every bug to FILE, as JSON; with --each the verdicts.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Show three lines a bug, and nothing else of the console.")
+@again.options
 @click.option(
     "--log", metavar="FILE", help="Also write the complete console to FILE, as the kernel printed it."
 )

@@ -8,6 +8,7 @@ import os
 import re
 import selectors
 import subprocess
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,7 +49,9 @@ class Machine:
     to the limit itself. max_reports: stop the machine after this many complete
     reports, None for no limit. seed: of QEMU's random numbers, which the kernel gets by rng-seed in the
     device tree and by RNDR; the same by default, so that runs repeat. options: further options of QEMU.
-    host: host.Host, which has what the kernel may ask for; None: nothing.
+    host: host.Host, which has what the kernel may ask for; None: nothing. turn: number of this boot of
+    several: from the second on, all random numbers are others, so that a bug that needs luck has another
+    chance.
     """
 
     image: Path
@@ -67,6 +70,7 @@ class Machine:
     seed: int = 1
     options: list = field(default_factory=list)
     host: object = None
+    turn: int = 1
 
 
 @dataclass
@@ -163,14 +167,16 @@ def qemu_command(machine, output):
         *("-device", f"virtio-serial-device,bus=virtio-mmio-bus.0,max_ports={_PORTS}"),
         *port(0, "host"),
         *("-kernel", str(machine.image)),
-        *("-seed", str(machine.seed)),
+        *("-seed", str(machine.seed + machine.turn - 1)),
     ]
     if machine.initrd is not None:
         command += ["-initrd", str(machine.initrd)]
     if machine.icount:
         command += ["-icount", "shift=0,sleep=off"]
     command += machine.options
-    return [*command, "-append", command_line(machine.append, machine.arguments)]
+    # First, because one that the user gives overrides it.
+    append = [f"random.seed={machine.turn}"] * (machine.turn > 1) + machine.append
+    return [*command, "-append", command_line(append, machine.arguments)]
 
 
 # QEMUs that are running now; several threads may each follow one.
@@ -181,6 +187,23 @@ def stop_all():
     """End every running QEMU, because the command was interrupted. Their boot() calls then return."""
     for running in list(_running):
         running.kill()
+
+
+class Cancelled(Exception):
+    """cancel() has ended the machine: there is nothing to be said about it."""
+
+
+_cancelled = threading.Event()
+
+
+def cancel():
+    """End every running QEMU; boot() then raises Cancelled, until forget_cancel()."""
+    _cancelled.set()
+    stop_all()
+
+
+def forget_cancel():
+    _cancelled.clear()
 
 
 class _Boot:
@@ -331,7 +354,7 @@ def boot(machine, on_line=None, on_program=None, reader=None):
     If on_line() returns True, the time limit restarts. reader: follows the console; None: a new Reader. With
     one of its own, the caller knows what came before an interrupt.
 
-    Returns an Outcome. Raises NotStarted if QEMU could not start the machine.
+    Returns an Outcome. Raises NotStarted if QEMU could not start the machine, Cancelled after cancel().
     """
     started = time.monotonic()
     running = _Boot(machine, on_line, on_program, reader)
@@ -339,6 +362,8 @@ def boot(machine, on_line=None, on_program=None, reader=None):
         running.follow()
     finally:
         running.close()
+    if _cancelled.is_set():
+        raise Cancelled
     seconds = time.monotonic() - started
     reader, end, stopped = running.reader, running.end, running.stopped
     reader.end()

@@ -10,7 +10,7 @@ from redzone.core.base import Failure
 from redzone.decode import model
 from redzone.machine import console, qemu
 from redzone.machine.console import ProgramLine
-from redzone.run import each, job, module, result, summary, view
+from redzone.run import each, job, module, result, summary, view, watch
 
 
 class _Log:
@@ -69,14 +69,11 @@ def _build(work, folder):
     return built[kernel], module.files(loaded, built)
 
 
-def _together(work, folder, log):
-    """Run all files of the Job @work as one program. Return the exit status."""
+def _boot(work, image, modules, folder, log, turn):
+    """Boot the builder.Image @image with the program of the Job @work, for the time number @turn. Return the
+    exit status."""
     options = work.options
-    image, modules = _build(work, folder)
-    work.files += modules
-    work.images = [image.elf, *(path for _, path in modules)]
-    if modules:
-        work.parameters.insert(0, module.parameter(modules))
+    last = turn == (options.count or 1)
     shown = None if options.no_symbolize else work.images
     with view.View(shown, work.sources + work.modules, quiet=options.quiet) as screen:
 
@@ -90,9 +87,10 @@ def _together(work, folder, log):
             screen.program(lines)
             sys.stdout.flush()
 
-        reader = console.Reader()
+        machine, reader = work.machine(image, folder), console.Reader()
+        machine.turn = turn
         try:
-            outcome = qemu.boot(work.machine(image, folder), on_line, on_program, reader)
+            outcome = qemu.boot(machine, on_line, on_program, reader)
         except KeyboardInterrupt:
             # What came before it is worth as much as ever.
             outcome = qemu.Outcome(base.INTERRUPTED, "interrupted", None, reader, 0.0, ended=False)
@@ -103,7 +101,8 @@ def _together(work, folder, log):
             sys.stdout.flush()
         if modules and outcome.status == base.PROGRAM_FAILED:
             outcome.message = "a module could not be loaded or unloaded; the console says why"
-        summary.conclude(outcome, screen, options.mode, options.verbose, options.timeout)
+        if last or outcome.status != base.OK:
+            summary.conclude(outcome, screen, options.mode, options.verbose, options.timeout)
         sys.stdout.flush()
         saved = work.exchange.take()
         # Whoever asked for a file did not get what the program was to do.
@@ -112,9 +111,36 @@ def _together(work, folder, log):
     return status
 
 
+def _together(work, folder, log):
+    """Run all files of the Job @work as one program, until it fails or --count is reached. Return the exit
+    status."""
+    image, modules = _build(work, folder)
+    work.files += modules
+    work.images = [image.elf, *(path for _, path in modules)]
+    if modules:
+        work.parameters.insert(0, module.parameter(modules))
+    count, status = work.options.count or 1, base.OK
+    for turn in range(1, count + 1):
+        status = _boot(work, image, modules, folder, log, turn)
+        if work.exchange is not None and turn < count:
+            work.exchange.close()
+        if status != base.OK:
+            break
+    if count > 1:
+        base.say(f"failed in run {turn} of {count}" if status else f"{count} runs")
+    return status
+
+
 def run(options):
     """Do what the job.Options @options say. Return the exit status."""
+    if options.watch:
+        watch.run(options, _once)
+    return _once(options)
+
+
+def _once(options, on_job=lambda work: None):
     work = job.check(options)
+    on_job(work)
     doctor.require(work.tools(), "run a program", options.yes)
     outputs = options.outputs()
     with contextlib.ExitStack() as stack:

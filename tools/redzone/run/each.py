@@ -19,9 +19,11 @@ from redzone.decode.symbols import Symbols
 from redzone.elf import symbols
 from redzone.elf.file import File
 from redzone.machine import console, qemu
-from redzone.run import each_build, result, summary
+from redzone.run import cache, each_build, result, summary
 
 NAME = "programs"
+# Characters of the kernel's command line for the list of the programs that are to run.
+_ROOM = 1500
 # Seconds added to a program's own limit, for a boot, and for ending a program that hangs.
 GRACE = 60
 
@@ -39,7 +41,8 @@ class Verdict:
     end: "ok", "report", "crash", "timeout", "status" (returned non-zero), "error" (did not begin) or "build"
     (there is no program). title: one line about it, "" if all is well. report: the first model.Report, or
     None. source: the place of its bug or crash, if known. messages: those of the compiler. missing: the calls
-    that it made and the kernel does not have, None without any.
+    that it made and the kernel does not have, None without any. cached: it has passed before, and did not
+    run.
     """
 
     number: int
@@ -50,6 +53,7 @@ class Verdict:
     source: model.Location | None = None
     messages: list = field(default_factory=list)
     missing: str | None = None
+    cached: bool = False
 
     def line(self):
         """Return the KTAP line; the messages follow it as KTAP's diagnostics."""
@@ -57,7 +61,7 @@ class Verdict:
         file = self.file.replace("#", "\\#")
         messages = [*self.messages, *([f"calls that are not there: {self.missing}"] if self.missing else [])]
         if self.end == "ok":
-            return "\n# ".join([f"ok {self.number} {file}", *messages])
+            return "\n# ".join([f"ok {self.number} {file}" + " (cached)" * self.cached, *messages])
         return "\n# ".join([f"not ok {self.number} {file} # {self.title}", *messages])
 
     def record(self, place):
@@ -67,6 +71,8 @@ class Verdict:
             record["title"] = self.title
         if self.messages:
             record["messages"] = self.messages
+        if self.cached:
+            record["cached"] = True
         if self.missing:
             record["missing"] = self.missing.split(", ")
         if self.source is not None:
@@ -265,14 +271,18 @@ def _missing(rejected, sources):
     return found
 
 
-def boots(target, follower, log):
+def boots(target, follower, log, chosen=None):
     """Boot @target until every program has had its turn, and feed the lines of the consoles to @follower and
-    log().
+    log(). @chosen: numbers of the programs that are to run, ascending; None: all.
 
     target.timeout is the time limit of each program. Returns the number of boots and the console.Reader of
     the last one.
     """
-    timeout, append, count = target.timeout, target.append, len(follower.files)
+    timeout, before, count = target.timeout, target.append, len(follower.files)
+    append = before
+    if chosen is not None:
+        append = [*before, f"each.only={cache.ranges(chosen, _ROOM)}"]
+        count = chosen[-1]
 
     def on_line(text, event, value):
         log(text)
@@ -293,7 +303,87 @@ def boots(target, follower, log):
             follower.machine_died(outcome)
         elif follower.done < first:
             raise Failure(f"no program began: {outcome.message or 'the kernel was done'}", base.CRASHED)
+    target.append, target.timeout = before, timeout
     return done, reader
+
+
+class _Run:
+    """The verdicts of the job.Job @work, which come out in the order of its files.
+
+    Of several rounds (--count), the first that a program fails counts, else the last."""
+
+    def __init__(self, work, log):
+        self.work, self.log = work, log
+        self.verdicts = []
+        self.booted, self.reader = 0, None
+        # By the index of the file: what is known and not said yet.
+        self._waiting = {}
+
+    def give(self, index, verdict):
+        """@verdict is the one of the file with @index; say it, and those that have waited for it."""
+        verdict.number = index + 1
+        self._waiting[index] = verdict
+        while len(self.verdicts) in self._waiting:
+            verdict = self._waiting.pop(len(self.verdicts))
+            self.verdicts.append(verdict)
+            if not self.work.options.quiet:
+                print(verdict.line(), flush=True)
+            elif verdict.end != "ok":
+                print(f"{verdict.file}: {verdict.title}", flush=True)
+
+    def image(self, image, indexes, folder, passed):
+        """Run the programs of the builder.Image @image, which are the files with @indexes.
+
+        @passed: a cache.Passed."""
+        work, options = self.work, self.work.options
+        machine = work.machine(image, folder)
+        # Several images have one place for their objects, and the last one is there.
+        known = cache.keys(work, machine, indexes) if passed.used else {}
+        left = []
+        for number, index in enumerate(indexes, 1):
+            if known.get(index) in passed:
+                self.give(index, Verdict(0, options.files[index], "ok", cached=True))
+            else:
+                left.append(number)
+        for turn in range(1, (options.count or 1) + 1):
+            if not left:
+                return
+            machine.turn = turn
+            done = self._turn(machine, image, indexes, left, turn)
+            passed.add_all(
+                known[indexes[number - 1]] for number in done if known and done[number].end == "ok"
+            )
+            left = [number for number in left if done[number].end == "ok"]
+
+    def _turn(self, machine, image, indexes, chosen, turn):
+        """Run the programs with the numbers @chosen once. Return {number: Verdict}."""
+        options, done = self.work.options, {}
+        last = turn == (options.count or 1)
+
+        def on_verdict(verdict):
+            number = verdict.number
+            if number not in chosen:
+                return
+            done[number] = verdict
+            if verdict.end != "ok" and (options.count or 1) > 1:
+                verdict.title += f" (run {turn} of {options.count})"
+            if verdict.end != "ok" or last:
+                self.give(indexes[number - 1], verdict)
+
+        with contextlib.ExitStack() as stack:
+            known = None
+            if not options.no_symbolize:
+                known = stack.enter_context(ProgramSymbols([image.elf]))
+            names = [options.files[index] for index in indexes]
+            sources = [self.work.sources[index] for index in indexes]
+            sources += self.work.parts.get("library", [])
+            follower = Follower(names, sources, known, on_verdict)
+            all_of_them = len(chosen) == len(indexes)
+            count, self.reader = boots(
+                machine, follower, lambda text: self.log.lines([text]), None if all_of_them else chosen
+            )
+        self.booted += count
+        return done
 
 
 def run(work, folder, log):
@@ -301,26 +391,7 @@ def run(work, folder, log):
 
     folder: for the build's output. log: has lines(), and gets the consoles.
     """
-    options, files, verdicts = work.options, work.options.files, []
-
-    def say(verdict):
-        verdicts.append(verdict)
-        if not options.quiet:
-            print(verdict.line(), flush=True)
-        elif verdict.end != "ok":
-            print(f"{verdict.file}: {verdict.title}", flush=True)
-
-    def say_rejects(end):
-        """Give verdicts, in order, to the files up to number @end that are not programs."""
-        for number in range(len(verdicts) + 1, end):
-            reject = rejected[number - 1]
-            say(Verdict(number, files[number - 1], "build", reject.title, messages=reject.messages))
-
-    def on_verdict(verdict):
-        verdict.number = numbers[verdict.number - 1]
-        say_rejects(verdict.number)
-        say(verdict)
-
+    options, files = work.options, work.options.files
     program = builder.Program(
         NAME,
         work.sources,
@@ -335,37 +406,31 @@ def run(work, folder, log):
         base.say("the decoded console has no lines of source, because there are several images")
     if not options.quiet:
         print(f"KTAP version 1\n1..{len(files)}", flush=True)
-    booted, reader, interrupted = 0, None, False
-    for image, built in images:
-        # The kernel does not know about the files that were left out, and those of other images.
-        numbers = [index + 1 for index in built]
-        with contextlib.ExitStack() as stack:
-            known = None
-            if not options.no_symbolize:
-                known = stack.enter_context(ProgramSymbols([image.elf]))
-            names = [files[index] for index in built]
-            sources = [work.sources[index] for index in built]
-            sources += work.parts.get("library", [])
-            follower = Follower(names, sources, known, on_verdict)
-            try:
-                count, reader = boots(work.machine(image, folder), follower, lambda text: log.lines([text]))
-            except KeyboardInterrupt:
-                interrupted = True
-                break
-            except Failure as error:
-                # The programs that ran keep their verdicts, in the file as on the screen.
-                _write_json(work, verdicts, str(error))
-                raise
-            booted += count
-    if interrupted:
+    run, interrupted = _Run(work, log), False
+    for index, reject in rejected.items():
+        run.give(index, Verdict(0, files[index], "build", reject.title, messages=reject.messages))
+    # Whoever wants the console of every program, or a fresh result, gets it.
+    wanted = options.log or options.outputs().wanted() or options.count
+    passed = cache.Passed(not wanted and len(images) == 1)
+    try:
+        for image, built in images:
+            run.image(image, built, folder, passed)
+    except KeyboardInterrupt:
+        interrupted = True
         base.say("interrupted")
-    else:
-        say_rejects(len(files) + 1)
+    except Failure as error:
+        # The programs that ran keep their verdicts, in the file as on the screen.
+        _write_json(work, run.verdicts, str(error))
+        raise
+    finally:
+        passed.save()
+    verdicts, reader = run.verdicts, run.reader
     _write_json(work, verdicts, "interrupted" if interrupted else None)
     failed = sum(verdict.end != "ok" for verdict in verdicts)
+    cached = sum(verdict.cached for verdict in verdicts)
     base.say(
-        f"{base.plural(len(verdicts), 'program')} in {base.plural(booted, 'boot')}: "
-        f"{len(verdicts) - failed} passed, {failed} failed"
+        f"{base.plural(len(verdicts), 'program')} in {base.plural(run.booted, 'boot')}: "
+        f"{len(verdicts) - failed} passed{f' ({cached} cached)' if cached else ''}, {failed} failed"
     )
     if options.mode == "off" or (reader is not None and reader.kasan_off is not None):
         base.say(summary.off_text(reader))

@@ -36,7 +36,8 @@ class Options:
     level: that of optimisation. separate: --each. report_file: for --json. data: from --file, [(name, Path)].
     arguments: the program's, from after `--`. project: of a compile_commands.json, or None; targets: of it.
     library: files that all programs of --each share. shard: text of --shard, or None. env: [(name, value)].
-    save: [(name, Path)]. own_stdin: without stdin, the program may have that of the command.
+    save: [(name, Path)]. own_stdin: without stdin, the program may have that of the command. pattern: of
+    --filter.
     """
 
     files: list
@@ -80,6 +81,9 @@ class Options:
     own_stdin: bool = False
     verbose: bool = False
     quiet: bool = False
+    pattern: str | None = None
+    count: int | None = None
+    watch: bool = False
 
     def outputs(self):
         """Return what other programs get of the decoded console."""
@@ -239,6 +243,7 @@ def check(options):
     for name, given in (
         ("--library", options.library),
         ("--shard", options.shard),
+        ("--filter", options.pattern),
     ):
         if given and not options.separate:
             raise Failure(f"{name} goes with --each")
@@ -258,7 +263,7 @@ def check(options):
     shard, chosen = None, []
     if options.separate:
         shard = inputs.shard_of(options.shard)
-        files = inputs.expand(options.files)
+        files = inputs.matching(inputs.expand(options.files), options.pattern)
         chosen = (shard or inputs.Shard(1, 1, "")).mine(files)
         options.files = [file for _, file in chosen]
         _say_without_effect(options.append)
@@ -267,6 +272,9 @@ def check(options):
         example = []
     else:
         example = [] if options.modules else [str(EXAMPLE)]
+    if options.watch or (options.count or 1) > 1:
+        # It can be read once only.
+        options.own_stdin = False
     main = inputs.check(options.files or example, options.arch, (".c",) if options.separate else _ALL)
     more, found = _more(options, main)
     if options.kernel_headers:

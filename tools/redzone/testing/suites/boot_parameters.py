@@ -37,6 +37,7 @@ _FAULTS = (None, "", "?", "0", "10,101", "10,-1", "10,100,-1", "10,100,0,-2", "1
 WRONG = {
     "each.first": ("0", *_RANGE),
     "each.key": _TEXT,
+    "each.only": ("0", "3-2", "1,,2", "1-", "a", "1-2-3", "99999999999"),
     "each.timeout_ms": ("0", *_RANGE),
     "fail_page_alloc": _FAULTS,
     "fail_site": _SITE,

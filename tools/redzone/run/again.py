@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: MIT
+"""The options of `./redzone run` for those who run a program many times a day."""
+
+import click
+
+from redzone.core.options import Number
+
+_OPTIONS = (
+    click.option(
+        "-q", "--quiet", is_flag=True, help="Show three lines a bug, and nothing else of the console."
+    ),
+    click.option("--watch", is_flag=True, help="Build and run again whenever a file is saved, until Ctrl-C."),
+    click.option(
+        "--count",
+        type=Number(int, 1, 100000, "N"),
+        help="Run N times, with other random numbers each time, until it fails. Uses no cached verdict.",
+    ),
+    click.option(
+        "--filter",
+        "pattern",
+        metavar="REGEX",
+        help="With --each: only the files whose name has a match of REGEX.",
+    ),
+)
+
+
+def options(function):
+    """Add the options to a click command. It gets them by the names of job.Options."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
