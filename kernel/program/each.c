@@ -171,6 +171,29 @@ static char **copy_argv(const char *name, int argc, char **argv)
 	return copy;
 }
 
+/* Return: the arguments of program @number, in @argc as well: those that the host gave it in a file, with a NUL after each,
+ * or else those of all programs, which @argc and @argv are. NULL without memory. */
+static char **arguments_of(unsigned int number, const char *name, int *argc, char **argv)
+{
+	size_t size, words = 1;
+	const char *text = program_setting_of("arguments", number, &size);
+	char **given, **copy;
+
+	if (!text || (size && text[size - 1]))
+		return copy_argv(name, *argc, argv);
+	for (size_t i = 0; i < size; i++)
+		words += !text[i];
+	given = kcalloc(words, sizeof(*given), GFP_KERNEL);
+	if (!given)
+		return NULL;
+	for (size_t i = 1; i < words; i++, text += strlen(text) + 1)
+		given[i] = (char *)text;
+	*argc = (int)words;
+	copy = copy_argv(name, *argc, given);
+	kfree(given);
+	return copy;
+}
+
 bool run_programs(int argc, char **argv)
 {
 	unsigned int count = redzone_nr_programs;
@@ -186,7 +209,7 @@ bool run_programs(int argc, char **argv)
 	for (unsigned int number = first; number <= count; number++) {
 		const struct program_entry *entry = &redzone_programs[number - 1];
 		enum program_end end = PROGRAM_NO_THREAD;
-		int status = -ENOMEM;
+		int status = -ENOMEM, own_argc = argc;
 		char **own;
 
 		if (!is_chosen(number))
@@ -198,9 +221,10 @@ bool run_programs(int argc, char **argv)
 		}
 		reported = false;
 		printk("# each %s: %u begins\n", key, number);
-		own = copy_argv(entry->name, argc, argv);
+		own = arguments_of(number, entry->name, &own_argc, argv);
+		program_environ_choose(number);
 		if (own)
-			end = program_run_one(entry, argc, own, timeout_ms, &status);
+			end = program_run_one(entry, own_argc, own, timeout_ms, &status);
 		ok &= print_result(number, entry->name, end, status);
 	}
 	return ok;

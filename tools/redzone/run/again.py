@@ -19,7 +19,12 @@ _OPTIONS = (
         "--filter",
         "pattern",
         metavar="REGEX",
-        help="With --each: only the files whose name has a match of REGEX.",
+        help="With --each: only the files whose name has a match of REGEX; with --tests, the tests.",
+    ),
+    click.option(
+        "--tests",
+        is_flag=True,
+        help="Run all tests of the CMake or Meson project that --project names, as --each does.",
     ),
 )
 

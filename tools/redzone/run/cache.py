@@ -76,7 +76,9 @@ def keys(work, machine, indexes):
     objects = (place / "programs.o.rsp").read_text(encoding="utf-8").split("\n")
     found = {}
     for index, name in zip(indexes, filter(None, objects), strict=True):
-        found[index] = _hash(common, work.sources[index].stem, (place / name).read_bytes())
+        test = work.tests[index] if work.tests is not None else None
+        own = [test.arguments, test.env, test.fails, test.skip] if test is not None else []
+        found[index] = _hash(common, work.sources[index].stem, own, (place / name).read_bytes())
     return found
 
 

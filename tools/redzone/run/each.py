@@ -42,7 +42,7 @@ class Verdict:
     (there is no program). title: one line about it, "" if all is well. report: the first model.Report, or
     None. source: the place of its bug or crash, if known. messages: those of the compiler. missing: the calls
     that it made and the kernel does not have, None without any. cached: it has passed before, and did not
-    run.
+    run. returned: what it returned, if not 0. skipped: it is a test, and says so by its status.
     """
 
     number: int
@@ -54,6 +54,8 @@ class Verdict:
     messages: list = field(default_factory=list)
     missing: str | None = None
     cached: bool = False
+    returned: int | None = None
+    skipped: bool = False
 
     def line(self):
         """Return the KTAP line; the messages follow it as KTAP's diagnostics."""
@@ -61,7 +63,8 @@ class Verdict:
         file = self.file.replace("#", "\\#")
         messages = [*self.messages, *([f"calls that are not there: {self.missing}"] if self.missing else [])]
         if self.end == "ok":
-            return "\n# ".join([f"ok {self.number} {file}" + " (cached)" * self.cached, *messages])
+            words = " (cached)" * self.cached + " # SKIP" * self.skipped
+            return "\n# ".join([f"ok {self.number} {file}{words}", *messages])
         return "\n# ".join([f"not ok {self.number} {file} # {self.title}", *messages])
 
     def record(self, place):
@@ -73,6 +76,8 @@ class Verdict:
             record["messages"] = self.messages
         if self.cached:
             record["cached"] = True
+        if self.skipped:
+            record["skipped"] = True
         if self.missing:
             record["missing"] = self.missing.split(", ")
         if self.source is not None:
@@ -187,7 +192,8 @@ class Follower:
         elif reason.startswith("no end"):
             self._verdict("timeout", reason)
         elif reason.startswith("returned"):
-            self._verdict("status", summary.returned_text(int(reason.split()[1]), self.reader.signal))
+            returned = int(reason.split()[1])
+            self._verdict("status", summary.returned_text(returned, self.reader.signal), returned)
         else:
             self._verdict("error", reason)
 
@@ -206,7 +212,7 @@ class Follower:
             self.symbols.use(self.current - 1)
             self.symbols.look_up([report])
 
-    def _verdict(self, end, title):
+    def _verdict(self, end, title, returned=None):
         self.reader.end()
         report = self.reader.reports[0] if self.reader.reports else None
         crash = self.reader.crash
@@ -222,7 +228,7 @@ class Follower:
             where = summary.crash_text(crash, self.sources)
             title = "; ".join(filter(None, [title, where])) if crash.hang else where
         verdict = Verdict(self.current, self.files[self.current - 1], end, title or end, report, source)
-        verdict.missing = self.reader.missing
+        verdict.missing, verdict.returned = self.reader.missing, returned
         if end == "ok":
             verdict.title = ""
         self.done = self.current
@@ -319,6 +325,15 @@ class _Run:
         # By the index of the file: what is known and not said yet.
         self._waiting = {}
 
+    def _judge(self, index, verdict):
+        """Change @verdict, of the test with @index, to what the test expects."""
+        test = self.work.tests[index]
+        if test.fails and verdict.end in ("ok", "status"):
+            passed = verdict.end == "status"
+            verdict.end, verdict.title = ("ok", "") if passed else ("status", "returned 0, and is to fail")
+        elif verdict.end == "status" and verdict.returned is not None and verdict.returned == test.skip:
+            verdict.end, verdict.title, verdict.skipped = "ok", "", True
+
     def give(self, index, verdict):
         """@verdict is the one of the file with @index; say it, and those that have waited for it."""
         verdict.number = index + 1
@@ -336,7 +351,7 @@ class _Run:
 
         @passed: a cache.Passed."""
         work, options = self.work, self.work.options
-        machine = work.machine(image, folder)
+        machine = work.machine(image, folder, indexes)
         # Several images have one place for their objects, and the last one is there.
         known = cache.keys(work, machine, indexes) if passed.used else {}
         left = []
@@ -364,6 +379,8 @@ class _Run:
             number = verdict.number
             if number not in chosen:
                 return
+            if self.work.tests is not None:
+                self._judge(indexes[number - 1], verdict)
             done[number] = verdict
             if verdict.end != "ok" and (options.count or 1) > 1:
                 verdict.title += f" (run {turn} of {options.count})"
@@ -399,7 +416,7 @@ def run(work, folder, log):
         **work.code,
         **work.parts,
     )
-    images, rejected = each_build.build(work.preset, program, folder)
+    images, rejected = each_build.build(work.preset, program, folder, spare=work.tests is not None)
     # Functions of two images may share a name and a size, and so would get each other's lines.
     work.images = [images[0][0].elf] if len(images) == 1 else []
     if len(images) > 1 and not options.no_symbolize and options.outputs().wanted():

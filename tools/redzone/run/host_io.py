@@ -102,6 +102,11 @@ def _named_stdin(name):
         raise Failure(f"--stdin '{name}' cannot be read: {error.strerror}") from None
 
 
+def _words(texts):
+    """Return @texts with a NUL after each."""
+    return b"".join(os.fsencode(text) + b"\0" for text in texts)
+
+
 def _own_stdin():
     """Return a descriptor of this command's standard input, None if there is none.
 
@@ -159,14 +164,22 @@ class Host:
         self.has_input = self._path is not None or self._input is not None
         if self.has_input:
             self._add("stdin", b"")
+        self._env, self._arguments = dict(options.env), list(options.arguments)
         if options.env:
-            entries = [f"{name}={value}" for name, value in options.env]
-            self._add("environ", b"".join(os.fsencode(entry) + b"\0" for entry in entries))
+            self._add("environ", _words(f"{name}={value}" for name, value in options.env))
         if self._saves:
-            self._add("save", b"".join(os.fsencode(name) + b"\0" for name, _ in self._saves))
+            self._add("save", _words(name for name, _ in self._saves))
 
     def _add(self, name, data):
         self.files[PRIVATE + name] = data
+
+    def add_tests(self, tests):
+        """Give each of @tests, testset.Test, what it gets and the other programs do not."""
+        for number, test in enumerate(tests, 1):
+            self._add(f"arguments.{number}", _words([*test.arguments, *self._arguments]))
+            if test.env:
+                pairs = {**dict(test.env), **self._env}
+                self._add(f"environ.{number}", _words(f"{name}={value}" for name, value in pairs.items()))
 
     def close(self):
         """Close the files."""
