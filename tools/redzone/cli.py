@@ -331,6 +331,9 @@ def run_verb(context, **options):
     given = context.get_parameter_source("max_reports")
     if options["separate"] and given is click.core.ParameterSource.COMMANDLINE:
         raise Failure("--max-reports does not go with --each: a program ends with its first report")
+    timeout = context.get_parameter_source("timeout")
+    if options["console"] and timeout is not click.core.ParameterSource.COMMANDLINE:
+        options["timeout"] = None
     from redzone.run import command as run
     from redzone.run import job  # what `--help` does not need is loaded late
 

@@ -209,8 +209,9 @@ def forget_cancel():
 class _Boot:
     """A machine that runs, and what is known about it so far."""
 
-    def __init__(self, machine, on_line, on_program, reader):
+    def __init__(self, machine, on_line, on_program, reader, on_part):
         self.machine, self.on_line, self.on_program = machine, on_line, on_program
+        self.on_part = on_part
         self.reader, self.stream = reader or Reader(), stream.Stream()
         self.limit_from = time.monotonic()
         self.errors = b""
@@ -331,6 +332,9 @@ class _Boot:
                     ends.remove(key.fileobj)
                 elif key.fileobj is self.output:
                     self._take(self.stream.feed(data), selector)
+                    part = self.stream.part() if self.on_part is not None else None
+                    if part:
+                        self.on_part(part)
                 else:
                     self.errors += data
                 if self.stopped is not None:
@@ -346,10 +350,13 @@ class _Boot:
             self.process.wait()
 
 
-def boot(machine, on_line=None, on_program=None, reader=None):
+def boot(machine, on_line=None, on_program=None, reader=None, on_part=None):
     """Boot @machine; call on_line(text, event, value) for each console line, with the result of
     Reader.feed(). Lines of a program are ProgramLines; on_program(), if it is given, gets them instead, in
     lists.
+
+    on_part(text), if it is given, gets the beginning of a program's line that has no end yet, as a prompt has
+    none; on_program() gets the whole line later.
 
     If on_line() returns True, the time limit restarts. reader: follows the console; None: a new Reader. With
     one of its own, the caller knows what came before an interrupt.
@@ -357,7 +364,7 @@ def boot(machine, on_line=None, on_program=None, reader=None):
     Returns an Outcome. Raises NotStarted if QEMU could not start the machine, Cancelled after cancel().
     """
     started = time.monotonic()
-    running = _Boot(machine, on_line, on_program, reader)
+    running = _Boot(machine, on_line, on_program, reader, on_part)
     try:
         running.follow()
     finally:

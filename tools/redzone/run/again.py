@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The options of `./redzone run` for those who run a program many times a day."""
+"""Options of `./redzone run` for those who work with it all day: again, less text, a debugger, a terminal."""
 
 import click
 
@@ -14,6 +14,16 @@ _OPTIONS = (
         "--count",
         type=Number(int, 1, 100000, "N"),
         help="Run N times, with other random numbers each time, until it fails. Uses no cached verdict.",
+    ),
+    click.option(
+        "--gdb",
+        is_flag=True,
+        help="Wait for GDB or LLDB, with symbols, a stop at each report, and a command `redzone`.",
+    ),
+    click.option(
+        "--console",
+        is_flag=True,
+        help="The program reads this terminal, and its output is shown at once. No --timeout by default.",
     ),
     click.option(
         "--filter",

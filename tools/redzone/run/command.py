@@ -10,7 +10,7 @@ from redzone.core.base import Failure
 from redzone.decode import model
 from redzone.machine import console, qemu
 from redzone.machine.console import ProgramLine
-from redzone.run import each, job, module, result, summary, view, watch
+from redzone.run import debug, each, job, module, result, summary, view, watch
 
 
 class _Log:
@@ -89,8 +89,11 @@ def _boot(work, image, modules, folder, log, turn):
 
         machine, reader = work.machine(image, folder), console.Reader()
         machine.turn = turn
+        if options.gdb:
+            machine.options += debug.prepare(image.elf, options.mode)
         try:
-            outcome = qemu.boot(machine, on_line, on_program, reader)
+            on_part = screen.part if options.console else None
+            outcome = qemu.boot(machine, on_line, on_program, reader, on_part)
         except KeyboardInterrupt:
             # What came before it is worth as much as ever.
             outcome = qemu.Outcome(base.INTERRUPTED, "interrupted", None, reader, 0.0, ended=False)

@@ -107,17 +107,18 @@ def _words(texts):
     return b"".join(os.fsencode(text) + b"\0" for text in texts)
 
 
-def _own_stdin():
+def _own_stdin(terminal):
     """Return a descriptor of this command's standard input, None if there is none.
 
-    A terminal gives nothing: the console shows whole lines only, and a program that waits would look as if it
-    hung."""
+    A terminal gives nothing, unless @terminal: the console shows whole lines only, and a program that waits
+    would look as if it hung."""
     try:
         number = sys.stdin.fileno()
         mode = os.fstat(number).st_mode
     except (AttributeError, OSError, ValueError):
         return None
-    return os.dup(number) if stat.S_ISREG(mode) or stat.S_ISFIFO(mode) else None
+    good = stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or (terminal and os.isatty(number))
+    return os.dup(number) if good else None
 
 
 def _copy(source, path):
@@ -160,7 +161,7 @@ class Host:
             self._path, self._input = _named_stdin(options.stdin)
         # Programs of --each cannot share what can be read only once.
         elif options.own_stdin and not options.separate and (options.files or options.project):
-            self._input = _own_stdin()
+            self._input = _own_stdin(options.console)
         self.has_input = self._path is not None or self._input is not None
         if self.has_input:
             self._add("stdin", b"")

@@ -85,6 +85,8 @@ class Options:
     count: int | None = None
     watch: bool = False
     tests: bool = False
+    gdb: bool = False
+    console: bool = False
 
     def outputs(self):
         """Return what other programs get of the decoded console."""
@@ -271,6 +273,16 @@ def check(options):
         raise Failure("--kernel-headers does not go with --each")
     if options.targets and not options.project:
         raise Failure("--target goes with --project")
+    for name, given in (("--gdb", options.gdb), ("--console", options.console)):
+        if given and (options.separate or options.tests or options.watch or (options.count or 1) > 1):
+            raise Failure(
+                f"{name} is for one program in one run: not with --each, --tests, --watch or --count"
+            )
+    if options.console and (options.stdin or options.quiet):
+        raise Failure("--console shows a program to whoever types its input: not with --stdin or --quiet")
+    if options.gdb:
+        # Whoever debugs has time.
+        options.timeout, options.max_reports = None, None
     if options.tests and not options.project:
         raise Failure("--tests goes with --project")
     if options.tests and (options.files or options.targets or options.library):

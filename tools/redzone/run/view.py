@@ -55,6 +55,8 @@ class View:
         self._last_frame = None
         self._same = 0
         self._same_prefix = ""
+        # What is shown of a program's line that has no end yet; is it the end of the screen?
+        self._part, self._part_is_last = "", False
         # The frame that the next one of a trace follows, and the program counter of a register dump.
         self._before = self._pc = None
 
@@ -103,7 +105,17 @@ class View:
             return
         # The kernel prints its reports without a pause, so this is no part of one.
         self.end()
-        self.stream.write("\n".join(lines) + "\n")
+        shown, self._part, self._part_is_last = len(self._part), "", False
+        self.stream.write("\n".join([lines[0][shown:], *lines[1:]]) + "\n")
+
+    def part(self, text):
+        """Take the beginning of a program's line that has no end yet. program() gets all of it again."""
+        if len(text) > len(self._part):
+            # Nothing else waits to be shown before it.
+            self.end()
+            self.stream.write(text[len(self._part) :])
+            self.stream.flush()
+            self._part, self._part_is_last = text, True
 
     def end(self):
         """Show the lines that are still held back. Call it after the last line."""
@@ -246,6 +258,9 @@ class View:
 
     def _print(self, text):
         """Print styled Text, or a str exactly as it is: a program's output may hold tabs and escapes."""
+        if self._part_is_last:
+            self.stream.write("\n")
+            self._part_is_last = False
         if isinstance(text, Text):
             self.screen.console.print(text)
         else:

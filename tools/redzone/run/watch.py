@@ -109,7 +109,7 @@ def run(options, once):
     """Call once(options, on_job) again and again, until the user interrupts it. on_job(): gets the job.Job.
 
     The job.Options @options are checked anew each time: folders may have other files."""
-    watcher, jobs = Watcher(), []
+    watcher, jobs, begun = Watcher(), [], False
     watcher.note(_named(options))
     while True:
         since = time.time()
@@ -120,11 +120,15 @@ def run(options, once):
         except qemu.Cancelled:
             pass
         except Failure as error:
+            if not (begun or jobs):
+                # No save changes options.
+                raise
             base.say(f"error: {error}")
             if error.table is not None:
                 error.table.show()
         if jobs:
             _note_job(watcher, jobs.pop(), since)
+            begun = True
         jobs.clear()
         if not watcher.changed():
             base.say(f"watching; a save runs it again, Ctrl-C ends ({time.time() - since:.1f} s)")
