@@ -206,7 +206,7 @@ kasan_sources := $(patsubst $(REDZONE)/runtime/%,%,$(wildcard $(REDZONE)/runtime
 KASAN_LDS := $(firstword $(wildcard $(REDZONE)/constructors.lds $(REDZONE)/cmake/constructors.lds))
 KASAN_OBJS := $(addprefix $(KASAN_OBJDIR)/,$(kasan_sources:.c=.o))
 kasan_own_flags := -std=gnu17 -O$(strip $(KASAN_OPTIMIZE)) -ffreestanding -fno-stack-protector -fno-strict-aliasing \
-	-ffunction-sections -fdata-sections
+	-ffunction-sections -fdata-sections $(if $(filter x86_64,$(KASAN_ARCH)),-mno-red-zone -mgeneral-regs-only)
 
 kasan_compile := $(CC) $(KASAN_CPPFLAGS) $(KASAN_RUNTIME_CFLAGS) $(kasan_own_flags) $(KASAN_CODE_FLAGS)
 

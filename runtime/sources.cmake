@@ -24,6 +24,7 @@ set(REDZONE_RUNTIME_SOURCES
   alloc/shadow_pages.c
   alloc/slab.c
   alloc/stack.c
+  alloc/stack_zone.c
   alloc/tags_globals.c
   alloc/tags_pages.c
   alloc/tags_slab.c
@@ -44,6 +45,7 @@ set(REDZONE_RUNTIME_SOURCES
   report/hw_frame.c
   report/ignore.c
   report/lifecycle.c
+  report/may.c
   report/notice.c
   report/options.c
   report/own_stack.c

@@ -202,9 +202,9 @@ KASAN_HOOK uint8_t *kasan_shadow_of(const void *addr) KASAN_OFF(return NULL);
  *  memory tag. @state: filled. Return: false if it has none. */
 KASAN_HOOK bool kasan_memory_state(const void *addr, uint8_t *state) KASAN_OFF(return false);
 
-/** kasan_shadow_fault_to_access() - full layout: find the memory address whose shadow lies at @shadow. For fault
- *  handlers: an inline check of a wild pointer faults on the shadow load. Return: false if @shadow is below the shadow
- *  of address 0. */
+/** kasan_shadow_fault_to_access() - find the memory address whose shadow lies at @shadow. For fault handlers: an inline
+ *  check of a wild pointer faults on the shadow load. Return: false if @shadow is below the shadow of address 0, or if
+ *  CONFIG_KASAN_SHADOW_OFFSET is not given. */
 KASAN_HOOK bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)
 	KASAN_OFF(return false);
 

@@ -11,11 +11,8 @@
 #ifndef KASAN_HOOK_H
 #define KASAN_HOOK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <kasan/config.h>
+#include <kasan/types.h>
 
 /* For functions that headers of this folder inline. */
 #define kasan_likely(x)	    __builtin_expect(!!(x), 1)

@@ -46,17 +46,21 @@ KASAN_HOOK bool kasan_report_fault(uintptr_t addr, size_t size, int direction, u
 /**
  * struct kasan_regs - registers of interrupted code, where its trace starts
  * @pc: the instruction that was interrupted. @sp: as it was before the interrupt. @lr: return address of a function
- * that calls no other; on x86_64 ignored.
+ * that calls no other; on x86_64 ignored, because calls leave it at @sp.
  * @fp: frame pointer: arm64 x29, riscv64 s0, x86_64 rbp, 32-bit Arm r7 (Thumb) or r11.
  * @r11: 32-bit Arm only: r11.
+ * @stack_start, @stack_end: the stack that @sp is on, for a handler that runs on another one, such as x86_64's IST
+ * stacks; 0: it is the one from kasan_port_task().
  */
 struct kasan_regs {
 	uintptr_t pc, sp, lr, fp, r11;
+	uintptr_t stack_start, stack_end;
 };
 
-/** kasan_report_fault_at() - kasan_report_fault() for processors whose traces need more than a frame pointer: 32-bit
- *  Arm, GCC. @regs: of the context that made the access. If a check has just reported this access, to memory without
- *  shadow, the fault is not reported again. */
+/** kasan_report_fault_at() - kasan_report_fault() with all registers: for handlers that run on a stack of their own, for
+ *  calls of what is not code, and for processors whose traces need more than a frame pointer: 32-bit Arm, GCC. @regs: of
+ *  the context that made the access. If a check has just reported this access, to memory without shadow, the fault is
+ *  not reported again. */
 KASAN_HOOK bool kasan_report_fault_at(uintptr_t addr, size_t size, int direction,
 				      const struct kasan_regs *regs) KASAN_OFF(return false);
 

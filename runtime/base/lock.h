@@ -33,8 +33,6 @@
 #ifndef KASAN_LOCK_H
 #define KASAN_LOCK_H
 
-#include <stdbool.h>
-
 #include "base.h"
 
 #include <kasan/tags_inline.h>

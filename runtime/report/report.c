@@ -436,21 +436,6 @@ static void pass(void *argument)
 	kasan_unlock_here(&kasan_report_lock);
 }
 
-/* Set the registers where traces on this CPU start. Return: the previous ones. */
-static const struct kasan_regs *start_traces(const struct kasan_regs *regs)
-{
-#if KASAN_ARCH_UNWINDS
-	const struct kasan_regs **const from = &kasan_unwind_from[kasan_port_cpu()];
-	const struct kasan_regs *const old = *from;
-
-	*from = regs;
-	return old;
-#else
-	(void)regs;
-	return NULL;
-#endif
-}
-
 /* What happens after a report, on the stack of the context that found the bug. May not return. */
 static void leave(const struct passage *passage)
 {
@@ -509,14 +494,19 @@ static kasan_noinline bool report_it(struct kasan_bug *bug)
 		panic_if_wanted(bug->how & (KASAN_HOW_WRITE | KASAN_HOW_FREE));
 		return false;
 	}
+	/* The room was that of the handler's stack; all else is about the interrupted one. */
+	if (bug->regs && bug->regs->stack_end) {
+		bug->task.stack_start = bug->regs->stack_start;
+		bug->task.stack_end = bug->regs->stack_end;
+	}
 #if KASAN_ARCH_UNWINDS
 	kasan_unwind_here(&here);
-	old = start_traces(bug->regs ? bug->regs : &here);
+	old = kasan_start_traces(bug->regs ? bug->regs : &here);
 #else
-	old = start_traces(NULL);
+	old = kasan_start_traces(NULL);
 #endif
 	kasan_on_own_stack(pass, &passage);
-	start_traces(old);
+	kasan_start_traces(old);
 	kasan_port_irq_restore(irq);
 	if (passage.tried)
 		leave(&passage);

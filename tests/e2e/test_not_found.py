@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from redzone.run import unfound
+from redzone.testing.needs import first
 
 CLEAN = '#include <stdio.h>\nint main(void)\n{\n\tputs("hello");\n\treturn 0;\n}\n'
 
@@ -31,7 +32,8 @@ def test_stack_tagging(redzone, tmp_path):
     assert result.stdout.count("\nnot ok ") == len(names), result.stdout
 
 
-@pytest.mark.parametrize(
+@first(
+    2,
     ("name", "options"),
     [
         ("misaligned_volatile", ["--outline"]),

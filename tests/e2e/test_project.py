@@ -442,7 +442,7 @@ int main(int argc, char **argv)
 }
 
 
-@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+@first(1, "cc", ["clang-19", "gcc"])
 def test_project_of_cmake(redzone, source, tmp_path, cc):
     """Two targets of a project that CMake has configured, unmodified, with the options of each."""
     for name, text in CMAKE.items():

@@ -30,7 +30,7 @@ from redzone.elf import ksyms
 from redzone.fuzz import command as fuzz
 from redzone.kit import amalgamate, audit, flags, port_command, ports, size
 from redzone.machine import qemu
-from redzone.run import merge, project
+from redzone.run import again, merge, project
 
 EXIT_STATUSES = """\b
 Exit status:
@@ -268,7 +268,13 @@ def command():
     is_flag=True,
     help="Show warnings of --project and --library, and more warnings for your own files.",
 )
-@click.option("--json", "report_file", metavar="FILE", help="With --each: also write the verdicts to FILE.")
+@click.option(
+    "--json",
+    "report_file",
+    metavar="FILE",
+    help="Also write the verdict and every bug to FILE, as JSON; with --each the verdicts.",
+)
+@again.options
 @click.option(
     "--log", metavar="FILE", help="Also write the complete console to FILE, as the kernel printed it."
 )
@@ -319,12 +325,16 @@ def run_verb(context, **options):
       ./redzone run --each --library lib/ --shard 1/4 tests/
       ./redzone run --project build/compile_commands.json --target selftest
       ./redzone run --html bugs.html bug.c
+      ./redzone run -q --json result.json bug.c
       ./redzone run -O 0 --cflag -std=c11 --cflag -Wno-unused bug.c
     """
     _check_kernel(options)
     given = context.get_parameter_source("max_reports")
     if options["separate"] and given is click.core.ParameterSource.COMMANDLINE:
         raise Failure("--max-reports does not go with --each: a program ends with its first report")
+    timeout = context.get_parameter_source("timeout")
+    if options["console"] and timeout is not click.core.ParameterSource.COMMANDLINE:
+        options["timeout"] = None
     from redzone.run import command as run
     from redzone.run import job  # what `--help` does not need is loaded late
 
@@ -343,7 +353,7 @@ def run_options(words):
 
 
 # How long `./redzone test` takes on two CPUs, in minutes; README.md and CONTRIBUTING.md say the same.
-TEST_MINUTES = {"": 20, "--quick": 6, "--rest": 10}
+TEST_MINUTES = {"": 20, "--quick": 6, "--rest": 15}
 
 
 @command.command(

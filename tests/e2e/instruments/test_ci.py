@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """.ci/run: a line of totals at the end, whatever happens to the commands that it runs."""
 
+import os
 import shutil
 
 import pytest
@@ -25,6 +26,30 @@ from redzone.core.base import ROOT
     ],
 )
 def test_totals_and_status(tmp_path, default, slow, last, status):
+    result, calls = run(tmp_path, default, slow)
+    assert (result.stdout.splitlines()[-1], result.returncode) == (last, status), (
+        result.stdout + result.stderr
+    )
+    assert calls[0] == "true test --yes", "the README's command comes first, as it is"
+    words = [set(call.split()) for call in calls[1:]]
+    # What the first command leaves out runs here.
+    assert {"--rest", "instruments", "traces", "linux-kunit", "linux", "libc", "soak"} <= set().union(*words)
+    assert not any("--rest" in call and len(call) > 4 for call in words), "the rest of all suites"
+
+
+def test_a_slow_machine_leaves_out_what_would_not_fit(tmp_path):
+    passed = ("10 passed, 0 failed, 2 skipped", 0)
+    result, calls = run(tmp_path, passed, passed, REDZONE_CI_MINUTES="7")
+    assert calls[0] == "true test --yes", "the README's command runs, however long it takes"
+    assert not any("--rest" in call for call in calls)
+    assert "# not started, because 0 minutes have passed: ./redzone test --yes --rest" in result.stdout
+    assert result.stdout.splitlines()[-1] == "22 passed, 0 failed, 5 skipped"
+    assert result.returncode == 0
+
+
+def run(tmp_path, default, slow, **environment):
+    """Run .ci/run with a ./redzone whose default tests and soak end with the lines and statuses @default
+    and @slow. Return (what ran, the calls of ./redzone)."""
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci" / "run")
     fake = tmp_path / "redzone"
@@ -36,13 +61,5 @@ def test_totals_and_status(tmp_path, default, slow, last, status):
         '*) echo "1 passed, 0 failed"; exit 0 ;;\nesac\n'
     )
     fake.chmod(0o755)
-    result = process.run([tmp_path / ".ci" / "run"])
-    assert (result.stdout.splitlines()[-1], result.returncode) == (last, status), (
-        result.stdout + result.stderr
-    )
-    calls = (tmp_path / "calls").read_text().splitlines()
-    assert calls[0] == "true test --yes", "the README's command comes first, as it is"
-    words = [set(call.split()) for call in calls[1:]]
-    # What the first command leaves out runs here.
-    assert {"--rest", "instruments", "traces", "linux-kunit", "linux", "libc", "soak"} <= set().union(*words)
-    assert not any("--rest" in call and len(call) > 4 for call in words), "the rest of all suites"
+    result = process.run([tmp_path / ".ci" / "run"], env={**os.environ, **environment})
+    return result, (tmp_path / "calls").read_text().splitlines()

@@ -6,8 +6,8 @@ import sys
 
 from redzone.core import base
 from redzone.decode import terminal
-from redzone.decode.explain import place
-from redzone.decode.source import PLUMBING, is_users
+from redzone.decode.explain import MISTAKES, place, position
+from redzone.decode.source import PLUMBING, is_users, place_of
 from redzone.run import unfound
 
 ABORTED = 134
@@ -71,6 +71,43 @@ def headline(report, sources):
     return f"{text}, in {printed_place(report)}" if report.where else text
 
 
+def _origin(report):
+    """Return a line about where the object of @report came from or went; else the source of the access."""
+    words = [("allocated", report.stack("allocated"))]
+    if MISTAKES.get(report.type) in ("freed", "double", "tags"):
+        words.insert(0, ("freed", report.stack("freed")))
+    for verb, stack in words:
+        found = place_of(stack) if stack is not None else None
+        if found is not None:
+            return f"{verb} at {place(found)} in {found.function}()"
+    if report.object is not None and report.object.where is not None and report.object.where.path:
+        return f"declared at {place(report.object.where)}"
+    lines = (line for excerpt in report.excerpts if excerpt.about == "call" for line in excerpt.lines)
+    return next((line.text.strip() for line in lines if line.bad), "")
+
+
+def brief(number, report, sources):
+    """Return three lines about @report, bug @number: what, where, and who made or freed the object.
+
+    The last one is left out if the report does not know."""
+    access, size = report.access, signed_size(report)
+    what = report.type
+    if access.asynchronous:
+        what += ": noticed late (kasan.mode=sync shows where it was)"
+    elif access.kind:
+        what += f": {access.kind}" + (f" of {base.plural(size, 'byte')}" if size is not None else "")
+        where = position(report)
+        what += f", {where}" if where else ""
+    source = own_source(report.frames("call"), sources)
+    if source is not None:
+        where = f"at {place(source)} in {source.function}()"
+    else:
+        where = f"in {printed_place(report)}" if report.where else ""
+    margin = " " * len(f"{number}. ")
+    more = [where, "" if access.asynchronous else _origin(report)]
+    return [f"{number}. {what}", *(margin + line for line in more if line)]
+
+
 # --- What is said ------------------------------------------------------------------------------------------
 
 
@@ -82,20 +119,18 @@ def groups(reports, sources):
     return [(members[0], len(members)) for members in found.values()]
 
 
-def count_text(reports):
-    """Return how many @reports there are, of which sanitizer."""
+def counted(reports, different):
+    """Return how many @reports there are, of which sanitizer, and from how many places: those of groups()."""
     undefined = sum(report.kind == "ubsan" for report in reports)
     counts = ((len(reports) - undefined, "KASAN report"), (undefined, "UBSan report"))
-    return " and ".join(base.plural(count, what) for count, what in counts if count)
+    count = " and ".join(base.plural(count, what) for count, what in counts if count)
+    return count + (f" from {base.plural(len(different), 'place')}" if len(different) < len(reports) else "")
 
 
 def say_reports(reports, sources):
     """List the @reports, one line per place."""
     different = groups(reports, sources)
-    count = count_text(reports)
-    if len(different) < len(reports):
-        count += f" from {base.plural(len(different), 'place')}"
-    base.say(f"{count}:")
+    base.say(f"{counted(reports, different)}:")
     for number, (report, times) in enumerate(different, 1):
         again = f", {times} times" if times > 1 else ""
         base.say(f"  {number}. {headline(report, sources)}{again}")
@@ -176,6 +211,21 @@ def say_unfound(mode, ubsan):
         base.say(line)
 
 
+def title(outcome, screen, timeout=None):
+    """Return one line about how it ended, apart from reports; None if there is nothing to say.
+
+    The arguments are those of conclude()."""
+    reader, crash = outcome.reader, outcome.reader.crash
+    if crash is not None and screen.images is not None:
+        screen.symbols.look_up([crash.report])
+    if outcome.status == base.CRASHED and crash is not None and outcome.ended:
+        text = crash_text(crash, screen.sources)
+        return hang_text(timeout, crash, screen.sources) if crash.hang else text
+    if outcome.status == base.PROGRAM_FAILED and reader.returned is not None:
+        return returned_text(reader.returned, reader.signal)
+    return outcome.message
+
+
 def conclude(outcome, screen, mode, verbose=False, timeout=None, ubsan=False):
     """Say how it ended.
 
@@ -184,24 +234,20 @@ def conclude(outcome, screen, mode, verbose=False, timeout=None, ubsan=False):
     there?
     """
     reader = outcome.reader
-    if reader.reports and screen.images is not None:
+    if reader.reports and screen.quiet:
+        base.say(counted(reader.reports, groups(reader.reports, screen.sources)))
+    elif reader.reports and screen.images is not None:
         say_reports(reader.reports, screen.sources)
     elif reader.reports:
-        base.say(count_text(reader.reports))
+        base.say(counted(reader.reports, reader.reports))
     crash = reader.crash
-    if crash is not None and screen.images is not None:
-        screen.symbols.look_up([crash.report])
-    if outcome.status == base.CRASHED and crash is not None and outcome.ended:
-        text = crash_text(crash, screen.sources)
-        base.say(hang_text(timeout, crash, screen.sources) if crash.hang else text)
+    if text := title(outcome, screen, timeout):
+        base.say(text)
+    if outcome.status == base.CRASHED and crash is not None and outcome.ended and not screen.quiet:
         source = crash_place(crash, screen.sources)
         excerpt = screen.explainer.excerpt(source) if source is not None else None
         for line in excerpt.lines if excerpt is not None else ():
             print(terminal.numbered(line), file=sys.stderr)
-    elif outcome.status == base.PROGRAM_FAILED and reader.returned is not None:
-        base.say(returned_text(reader.returned, reader.signal))
-    elif outcome.message:
-        base.say(outcome.message)
     if reader.reports and crash is not None and crash.frames and crash.text.startswith("Unable"):
         base.say(f"after that, {crash_text(crash, screen.sources)}")
     if reader.reports and crash is not None and crash.hang:

@@ -39,7 +39,9 @@ def main(descriptor, file, marks):
     import pytest
 
     with os.fdopen(int(descriptor), "w", encoding="utf-8") as stream:
-        return pytest.main(["-q", "-p", "no:cacheprovider", file, "-m", marks], plugins=[_Results(stream)])
+        # The log ends with the tests that take longest: candidates for the mark `rest`.
+        options = ["-q", "-p", "no:cacheprovider", "--durations=0", "--durations-min=1"]
+        return pytest.main([*options, file, "-m", marks], plugins=[_Results(stream)])
 
 
 if __name__ == "__main__":
