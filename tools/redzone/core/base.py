@@ -221,7 +221,7 @@ def lock(path, wait=True):
     return file
 
 
-_LOCK = ".redzone.lock"
+LOCK = ".redzone.lock"
 
 
 @contextlib.contextmanager
@@ -229,7 +229,7 @@ def locked(folder):
     """Make @folder, below build/, and hold its lock, so that no other command changes the folder
     meanwhile."""
     folder.mkdir(parents=True, exist_ok=True)
-    with lock(folder / _LOCK):
+    with lock(folder / LOCK):
         yield
 
 
@@ -240,11 +240,11 @@ def scratch(prefix=""):
     runs = BUILD / "runs"
     with locked(runs):
         for left in filter(Path.is_dir, runs.iterdir()):
-            if held := lock(left / _LOCK, wait=False):
+            if held := lock(left / LOCK, wait=False):
                 shutil.rmtree(left, ignore_errors=True)
                 held.close()
         folder = Path(tempfile.mkdtemp(prefix=prefix, dir=runs))
-        held = lock(folder / _LOCK)
+        held = lock(folder / LOCK)
     try:
         yield folder
     finally:
