@@ -64,6 +64,7 @@ struct program {
 	program_hook_t *dtors;
 	int argc;
 	char **argv;
+	void (*on_error)(void);
 	bool one_report;
 };
 
@@ -221,6 +222,7 @@ static struct task *create_thread(struct program *program)
 		return ERR_PTR(-ENOMEM);
 	}
 	WRITE_ONCE(running, task);
+	program_start_callbacks(program->on_error);
 	return task;
 }
 
@@ -308,7 +310,8 @@ int run_program(int argc, char **argv)
 				  .ctors = redzone_ctors_program,
 				  .dtors = redzone_dtors_program,
 				  .argc = argc,
-				  .argv = argv};
+				  .argv = argv,
+				  .on_error = redzone_on_error_program};
 	struct task *task;
 	int status;
 
@@ -350,6 +353,7 @@ enum program_end program_run_one(const struct program_entry *entry, int argc, ch
 				   .dtors = entry->dtors,
 				   .argc = argc,
 				   .argv = argv,
+				   .on_error = entry->on_error,
 				   .one_report = true};
 	task = create_thread(&program);
 	if (IS_ERR(task)) {

@@ -6,7 +6,3 @@ set(REDZONE_PROGRAM_SOURCES
     host.c
     leaks.c
     program.c)
-
-# It asks what programs have poisoned.
-set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/heap.c APPEND PROPERTY INCLUDE_DIRECTORIES
-             ${CMAKE_CURRENT_LIST_DIR}/../sanitizer/include)

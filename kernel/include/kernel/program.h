@@ -44,13 +44,15 @@ int run_program(int argc, char **argv);
 /**
  * struct program_entry - one of many programs linked into one kernel
  * @name: its argv[0]. @main: the first function of its C library, which has a name of its own. @ctors, @dtors: its
- *	constructors and destructors, with NULL after the last; NULL if there are none.
+ *	constructors and destructors, with NULL after the last; NULL if there are none. @on_error: its __asan_on_error(), or
+ *	NULL.
  */
 struct program_entry {
 	const char *name;
 	int (*main)(int argc, char **argv);
 	program_hook_t *ctors;
 	program_hook_t *dtors;
+	void (*on_error)(void);
 };
 
 /* The table that redzone_add_programs() makes; weak: absent in other kernels. */
@@ -126,6 +128,18 @@ bool program_has_stack_handler(void) __weak;
 /** program_closed_page() - Return: true if the program has taken away its own right to access memory at @addr. The same
  *  context. Weak. */
 bool program_closed_page(unsigned long addr) __weak;
+
+/* --- What <kasan/asan_interface.h> calls: sanitizer/callbacks.c --- */
+
+/** redzone_on_error_program() - the program's __asan_on_error(), under the name that tools/build-scripts/constructors.py
+ *  gives it. Weak: absent if there is none. */
+void redzone_on_error_program(void) __weak;
+
+/** program_on_error - what __asan_on_error() calls; NULL: nothing. */
+extern void (*program_on_error)(void);
+
+/** program_start_callbacks() - a new program begins: it has no callbacks but @on_error, its __asan_on_error(), or NULL. */
+void program_start_callbacks(void (*on_error)(void));
 
 /* --- Objects that outlive a part of the program: program/leaks.c --- */
 
