@@ -138,8 +138,18 @@ void program_thread_died(void)
 		end_from_thread(false, -EFAULT);
 }
 
+void program_library_roots(program_scan_fn scan)
+{
+	if (library)
+		library->roots(scan);
+}
+
 void program_exit(int status)
 {
+	/* Pointers in registers are found on the stack, above the frame. */
+	__builtin_unwind_init();
+	if (current == READ_ONCE(running) || is_other_thread())
+		program_leaks_end(__builtin_frame_address(0));
 	if (current == READ_ONCE(running))
 		ended_by_itself = true;
 	else if (is_other_thread())
@@ -192,6 +202,7 @@ static int program_thread(void *arg)
 		pr_err("program: no memory for its environment\n");
 		program_exit(NO_MEMORY_STATUS);
 	}
+	program_leaks_begin();
 	/* Constructors run now, in the program's thread: they may do all that the program may, and their
 	 * bugs count as the program's. */
 	constructors = program.ctors;

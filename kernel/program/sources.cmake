@@ -5,4 +5,5 @@ set(REDZONE_PROGRAM_SOURCES
     heap.c
     host.c
     leaks.c
-    program.c)
+    program.c
+    reach.c)

@@ -15,8 +15,6 @@
 
 #define SIZE 256
 
-static char variable[64];
-
 /* The answers of a kernel without KASAN. */
 #ifndef CONFIG_KASAN
 static void without_a_mode(struct kunit *test)
@@ -151,6 +149,10 @@ static void another_owner(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, take_over(NULL), 0);
 }
+
+#ifndef CONFIG_KASAN_HW_TAGS
+static char variable[64];
+#endif
 
 static void other_memory(struct kunit *test)
 {

@@ -143,6 +143,9 @@ void program_start_callbacks(void (*on_error)(void));
 
 /* --- Objects that outlive a part of the program: program/leaks.c --- */
 
+/** program_leaks_seen() - Return: programs that have ended with objects that nothing points to, with program.leaks=. */
+unsigned int program_leaks_seen(void);
+
 /** program_heap_watch - called for each object that the program allocates, before it gets it, and for each pointer that
  *  it frees, before that is checked. @size: bytes asked for, 0 for a free. NULL: none. */
 extern void (*program_heap_watch)(void *ptr, size_t size, bool allocated);

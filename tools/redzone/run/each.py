@@ -38,9 +38,9 @@ _TABLE = f"{NAME}.table.c"
 class Verdict:
     """The result of one program.
 
-    end: "ok", "report", "crash", "timeout", "status" (returned non-zero), "error" (did not begin) or "build"
-    (there is no program). title: one line about it, "" if all is well. report: the first model.Report, or
-    None. source: the place of its bug or crash, if known. messages: those of the compiler. missing: the calls
+    end: "ok", "report", "leak", "crash", "timeout", "status" (returned non-zero), "error" (did not begin)
+    or "build" (there is no program). title: one line about it, "" if all is well. report: the first
+    model.Report, or None. source: the place of its bug or crash, if known. messages: those of the compiler. missing: the calls
     that it made and the kernel does not have, None without any.
     """
 
@@ -174,9 +174,12 @@ class Follower:
 
     def _end(self, reason):
         # A program's output may look like a report; only the kernel knows whether it was one.
-        if not reason.startswith("KASAN: "):
+        lost = reason.startswith("leak: ")
+        if not reason.startswith("KASAN: ") and not lost:
             self.reader.reports.clear()
-        if self.reader.reports:
+        if lost:
+            self._verdict("leak", reason)
+        elif self.reader.reports:
             self._verdict("report", "")
         elif reason.startswith("KASAN: "):
             self._verdict("report", reason)
@@ -213,9 +216,13 @@ class Follower:
         source = None
         if report is not None:
             self._symbolize(report)
-            source = summary.own_source(report.frames("call"), self.sources)
-            headline = f"KASAN: {summary.headline(report, self.sources)}"
-            title = f"{headline}; {title}" if title else headline
+            source = summary.own_source(summary.trace(report), self.sources)
+            headline = summary.headline(report, self.sources)
+            if end == "leak":
+                more = len(self.reader.reports) - 1
+                title = headline + (f", and {base.plural(more, 'place')} more" if more else "")
+            else:
+                title = "; ".join(filter(None, [f"KASAN: {headline}", title]))
         elif crash is not None and (end == "crash" or (end == "timeout" and crash.hang)):
             self._symbolize(crash.report)
             source = summary.crash_place(crash, self.sources)
@@ -233,7 +240,7 @@ class Follower:
 def status_of(ends):
     """Return the exit status for the Verdicts' ends, a set. Reports take precedence, then crashes, then files
     that are not programs, then the values that programs returned."""
-    if "report" in ends:
+    if ends & {"report", "leak"}:
         return base.REPORTED
     if ends & {"crash", "timeout", "error"}:
         return base.CRASHED

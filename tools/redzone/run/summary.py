@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Sums up `./redzone run` when the machine has ended: the reports, a crash and its place, the verdict."""
 
+import re
 import signal
 import sys
 
@@ -8,9 +9,11 @@ from redzone.core import base
 from redzone.decode import terminal
 from redzone.decode.explain import place
 from redzone.decode.source import PLUMBING, is_users
+from redzone.machine import console
 from redzone.run import unfound
 
 ABORTED = 134
+_LOST = re.compile(r"Objects that nothing points to: (\d+), of (\d+) bytes in all")
 # For a report that comes late, where a source line would wrongly look like the place of the bug.
 LATE = "asynchronous: the access was earlier; kasan.mode=sync shows where"
 
@@ -39,8 +42,22 @@ def printed_place(report):
     return f"{first.name}+{first.offset:#x}/{first.size:#x}"
 
 
+def is_leak(report):
+    """Is @report about objects that nothing points to, and not about an access?"""
+    return report.type == console.LEAK
+
+
+def trace(report):
+    """Return the frames of @report that say where the bug is: for a leak those of the allocation."""
+    return report.frames("allocated" if is_leak(report) else "call")
+
+
 def place_key(report, sources):
-    """Return what two reports of one bug share: the type, and the line or else the function."""
+    """Return what two reports of one bug share: the type, and the line or else the function; for a leak, the
+    stack."""
+    if is_leak(report):
+        # The kernel reports each stack once.
+        return report.type, *(frame.text for frame in trace(report))
     source = own_source(report.frames("call"), sources)
     if source is not None:
         return report.type, source.path, source.line or source.function
@@ -65,7 +82,9 @@ def headline(report, sources):
         text += f", {access.kind}"
         if size is not None:
             text += f" of size {size}" if negative else f" of {base.plural(size, 'byte')}"
-    source = own_source(report.frames("call"), sources)
+    if found := _LOST.search("\n".join(report.raw)) if is_leak(report) else None:
+        text += f", {base.plural(int(found[1]), 'object')} of {base.plural(int(found[2]), 'byte')}"
+    source = own_source(trace(report), sources)
     if source is not None:
         return f"{text}, {place(source)} in {source.function}()"
     return f"{text}, in {printed_place(report)}" if report.where else text
@@ -82,17 +101,24 @@ def groups(reports, sources):
     return [(members[0], len(members)) for members in found.values()]
 
 
+def amount(reports):
+    """Return how many @reports there are, in words."""
+    lost = sum(map(is_leak, reports))
+    kinds = [(len(reports) - lost, "KASAN report"), (lost, "leak")]
+    return " and ".join(base.plural(count, word) for count, word in kinds if count)
+
+
 def say_reports(reports, sources):
     """List the @reports, one line per place."""
     different = groups(reports, sources)
-    count = base.plural(len(reports), "KASAN report")
+    count = amount(reports)
     if len(different) < len(reports):
         count += f" from {base.plural(len(different), 'place')}"
     base.say(f"{count}:")
     for number, (report, times) in enumerate(different, 1):
         again = f", {times} times" if times > 1 else ""
         base.say(f"  {number}. {headline(report, sources)}{again}")
-    if len(different) > 1:
+    if len(different) > 1 and not is_leak(different[1][0]):
         base.say("later reports may be consequences of the first: fix that one first")
 
 
@@ -179,7 +205,7 @@ def conclude(outcome, screen, mode, verbose=False, timeout=None):
     if reader.reports and screen.images is not None:
         say_reports(reader.reports, screen.sources)
     elif reader.reports:
-        base.say(base.plural(len(reader.reports), "KASAN report"))
+        base.say(amount(reader.reports))
     crash = reader.crash
     if crash is not None and screen.images is not None:
         screen.symbols.look_up([crash.report])
@@ -203,6 +229,6 @@ def conclude(outcome, screen, mode, verbose=False, timeout=None):
     if mode == "off" or reader.kasan_off is not None:
         base.say(off_text(reader))
     elif outcome.status == base.OK:
-        base.say("no KASAN report")
+        base.say("no KASAN report" + (", and no leak" if reader.leaks == "none" else ""))
         if verbose:
             say_unfound(mode)
