@@ -40,8 +40,8 @@ class Verdict:
 
     end: "ok", "report", "leak", "crash", "timeout", "status" (returned non-zero), "error" (did not begin)
     or "build" (there is no program). title: one line about it, "" if all is well. report: the first
-    model.Report, or None. source: the place of its bug or crash, if known. messages: those of the compiler. missing: the calls
-    that it made and the kernel does not have, None without any.
+    model.Report, or None. source: the place of its bug or crash, if known. messages: those of the compiler.
+    missing: the calls that it made and the kernel does not have, None without any.
     """
 
     number: int
