@@ -58,7 +58,9 @@ KASAN_ASK void *__asan_region_is_poisoned(void *beg, size_t size) KASAN_NO_ANSWE
 #define ASAN_POISON_MEMORY_REGION(addr, size)	__asan_poison_memory_region((addr), (size))
 #define ASAN_UNPOISON_MEMORY_REGION(addr, size) __asan_unpoison_memory_region((addr), (size))
 
-/* --- Whose memory it is. These wait for a report that is being printed. --- */
+/* --- Whose memory it is --- */
+
+/* These wait for a report that is being printed. */
 
 /** __asan_describe_address() - print what is known about @addr: its object, with the stacks of its allocation and free,
  *  and whether it may be accessed. Lines go to kasan_port_print(). */
@@ -110,7 +112,9 @@ KASAN_ASK size_t __sanitizer_get_allocated_size_fast(const volatile void *p)
  *  that. */
 KASAN_ASK size_t __sanitizer_get_estimated_allocated_size(size_t size) KASAN_NO_ANSWER(return size);
 
-/* --- The last report: also while it is printed, in callbacks and in a debugger. 0 if there was none. --- */
+/* --- The last report --- */
+
+/* Also while it is printed, in callbacks and in a debugger. All are 0 if there was none. */
 
 /** __asan_report_present() - Return: 1 if there was a report, else 0. */
 KASAN_ASK int __asan_report_present(void) KASAN_NO_ANSWER(return 0);
@@ -135,7 +139,9 @@ KASAN_ASK size_t __asan_get_report_access_size(void) KASAN_NO_ANSWER(return 0);
  *  report. */
 KASAN_ASK const char *__asan_get_report_description(void) KASAN_NO_ANSWER(return "");
 
-/* --- Callbacks, with CONFIG_KASAN_CALLBACKS. kasan_port_callback() calls all of them. --- */
+/* --- Callbacks --- */
+
+/* With CONFIG_KASAN_CALLBACKS. kasan_port_callback() calls all of them. */
 
 /** __asan_on_error() - yours: called for each report, before its first line, when the functions above know it. Interrupts
  *  are off, and the report lock is held: it must not sleep, nor wait for another CPU. */

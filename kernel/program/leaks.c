@@ -230,7 +230,7 @@ unsigned long redzone_leaks_end(unsigned long *bytes)
 /* --- What is lost at the end --- */
 
 static bool wanted;
-core_param("program.leaks", wanted, bool, "a boolean value",
+core_param("program.leaks", wanted, bool, "on|off",
 	   "at the end of a program, report objects that nothing points to");
 
 /* Each report is one stack. The command stops the machine after 20 reports. */

@@ -44,11 +44,24 @@ static bool retrack_slab(struct kasan_cache *cache, const void *ptr, uintptr_t i
 	return true;
 }
 #else
+/* Return: bytes asked for; hardware tags by themselves only tell whole granules. */
+static size_t size_of(struct kasan_cache *cache, const void *ptr)
+{
+	struct kasan_ring_cursor cursor;
+	struct kasan_ring_record record;
+
+	kasan_ring_each (&cursor, &record, kasan_ring_newest()) {
+		if (record.ptr == (uintptr_t)ptr)
+			return record.size;
+	}
+	return kasan_object_size(cache, ptr);
+}
+
 static bool retrack_slab(struct kasan_cache *cache, const void *ptr, uintptr_t ip, uintptr_t fp)
 {
 	if (kasan_tags_owner(kasan_untag_addr((uintptr_t)ptr)) == KASAN_TAG_INVALID)
 		return false;
-	kasan_ring_add(ptr, kasan_object_size(cache, ptr), false, ip, fp);
+	kasan_ring_add(ptr, size_of(cache, ptr), false, ip, fp);
 	return true;
 }
 #endif
