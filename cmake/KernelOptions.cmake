@@ -98,10 +98,13 @@ else()
 endif()
 
 # What programs and modules of users have as well: an inline check looks at the granule of the first byte only, so it needs
-# to be told of misaligned accesses (runtime/abi/ubsan_alignment.c). The kernel's own code has none.
+# to be told of misaligned accesses (runtime/ubsan/alignment.c). The kernel's own code has none.
 set(user_checks "")
 if(REDZONE_MODE MATCHES "generic|sw_tags" AND REDZONE_INSTRUMENTATION STREQUAL "inline")
   set(user_checks $<$<COMPILE_LANGUAGE:C>:-fsanitize=alignment>)
+endif()
+if(REDZONE_UBSAN)
+  set(user_checks $<$<COMPILE_LANGUAGE:C>:-fsanitize=undefined>)
 endif()
 
 # redzone_kernel_library(<target> [FP] <folder>...): objects of some of the kernel's folders. FP: of the files that

@@ -13,7 +13,6 @@ set(REDZONE_RUNTIME_SOURCES
   abi/hwasan_globals.c
   abi/hwasan_stack.c
   abi/tags_mem.c
-  abi/ubsan_alignment.c
   alloc/aux_stack.c
   alloc/fifo.c
   alloc/globals.c
@@ -29,6 +28,7 @@ set(REDZONE_RUNTIME_SOURCES
   alloc/shadow_pages.c
   alloc/slab.c
   alloc/stack.c
+  alloc/stack_zone.c
   alloc/tags_globals.c
   alloc/tags_pages.c
   alloc/tags_slab.c
@@ -51,6 +51,7 @@ set(REDZONE_RUNTIME_SOURCES
   report/ignore.c
   report/lifecycle.c
   report/locate.c
+  report/may.c
   report/notice.c
   report/options.c
   report/own_stack.c
@@ -72,5 +73,10 @@ set(REDZONE_RUNTIME_SOURCES
   track/ring.c
   track/stack_walk.c
   track/track.c
+  ubsan/alignment.c
+  ubsan/handlers.c
+  ubsan/minimal.c
+  ubsan/trap.c
+  ubsan/values.c
 )
 set(REDZONE_RUNTIME_UNINSTRUMENTED ${REDZONE_RUNTIME_SOURCES})

@@ -17,6 +17,29 @@
 #include KASAN_PORT_CONFIG_H
 #endif
 
+/* --- UBSan --- */
+
+/*
+ * CONFIG_KASAN_UBSAN=1: the runtime has the functions that code built with -fsanitize=undefined calls. Without a mode of KASAN
+ * the system has the part of the API that is about reports, and the hooks for memory are empty. The runtime's own files
+ * are then compiled for the smallest configuration that has reports: no window, so that all memory is accessible.
+ */
+#if defined(CONFIG_KASAN_UBSAN) && !defined(CONFIG_KASAN_GENERIC) && \
+	!defined(CONFIG_KASAN_SW_TAGS) && !defined(CONFIG_KASAN_HW_TAGS)
+#define KASAN_UBSAN_ALONE 1
+#ifdef KASAN_RUNTIME_FILE
+#define CONFIG_KASAN_GENERIC	     1
+#define CONFIG_KASAN_SHADOW_WINDOWED 1
+#define CONFIG_KASAN_NULL_CHECK	     0UL
+#define CONFIG_KASAN_STACK	     0
+#define CONFIG_KASAN_SLAB	     0
+#define CONFIG_KASAN_GLOBALS	     0
+#define CONFIG_KASAN_STACK_OBJECTS   0
+#define CONFIG_KASAN_BUG_TYPES	     0
+#define CONFIG_KASAN_START_CHECKS    0
+#endif
+#endif
+
 /* --- Mode: at most one --- */
 
 #if (defined(CONFIG_KASAN_GENERIC) && defined(CONFIG_KASAN_SW_TAGS)) ||     \

@@ -17,6 +17,10 @@ void program_output(const char *text, size_t size);
 bool program_hides(const char *name);
 /** program_setting() - Return: the @size bytes of the hidden file @name; NULL if there is none. */
 const char *program_setting(const char *name, size_t *size);
+/** program_setting_of() - the same for the hidden file "<name>.<number>". @name: at most 12 characters. */
+const char *program_setting_of(const char *name, unsigned int number, size_t *size);
+/** program_environ_choose() - the next program is this one of many, which may have an environment of its own. @number: from 1. */
+void program_environ_choose(unsigned int number);
 /** program_environ_begin() - a new program's environment, all as the host gave it. May sleep. Return: false if there is
  *  no memory. */
 bool program_environ_begin(void);

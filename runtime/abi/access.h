@@ -12,6 +12,7 @@
 #ifndef KASAN_ABI_ACCESS_H
 #define KASAN_ABI_ACCESS_H
 
+#include "../base/up.h"
 #include "../report/check.h"
 
 /* In a section of its own, because the port must know where a shadow load may fault. */

@@ -10,6 +10,7 @@
  * The compiler takes the plain names for functions that do not return, and puts no code after the call. So they must
  * stop the system even if the report was suppressed.
  */
+#include "../base/up.h"
 #include "../report/check.h"
 
 #ifdef CONFIG_KASAN_GENERIC

@@ -5,13 +5,6 @@
 
 #include "../base/base.h"
 
-/** kasan_end_system() - kasan_port_panic() after the callback of __sanitizer_set_death_callback(). */
-#if CONFIG_KASAN_CALLBACKS
-_Noreturn void kasan_end_system(const char *why);
-#else
-#define kasan_end_system kasan_port_panic
-#endif
-
 #define KASAN_ABORT_WHY "KASAN: bad access in code built without recovery"
 
 /** kasan_check_range() - check and report. Return: true if accessible, or if @size is 0. @ip, @fp: where the report's

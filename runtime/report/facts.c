@@ -13,6 +13,7 @@
 
 #include "captured.h"
 
+#ifdef CONFIG_KASAN
 #if CONFIG_KASAN_CALLBACKS
 
 struct kasan_facts kasan_last_facts;
@@ -174,3 +175,4 @@ void kasan_set_death_callback(void (*callback)(void))
 }
 
 #endif /* CONFIG_KASAN_CALLBACKS */
+#endif /* CONFIG_KASAN */

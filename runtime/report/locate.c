@@ -14,6 +14,8 @@
 #include "../tags/tags.h"
 #include "../track/ring.h"
 
+#ifdef CONFIG_KASAN
+
 /* Too large for a stack. The report lock guards it. */
 static struct kasan_report asked;
 
@@ -220,3 +222,5 @@ void kasan_print_located(uintptr_t addr)
 	if (!kasan_on() || !ask(addr, NULL))
 		kasan_report_line("%p: nothing is known now", (const void *)addr);
 }
+
+#endif /* CONFIG_KASAN */

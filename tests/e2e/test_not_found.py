@@ -40,6 +40,7 @@ def test_stack_tagging(redzone, tmp_path):
         ("leak", ["--outline"]),
         ("global_array", ["--mode", "sw_tags", "--tagged-globals"]),
         ("last_granule", ["--mode", "hw_tags", "--append", "kasan.slack=check"]),
+        ("signed_overflow", ["--ubsan"]),
     ],
 )
 def test_what_helps(redzone, name, options):

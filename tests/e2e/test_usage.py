@@ -63,7 +63,7 @@ BAD_OPTIONS = [
     (("run", "main.c", "--mode", "hw_tags", "--inline"), "--mode hw_tags with --inline: the CPU checks"),
     (("run", "main.c", "--mode", "off", "--outline"), "--mode off with --outline: nothing is checked"),
     (("run", "--each"), "--each needs files"),
-    (("run", "main.c", "--json", "out.json"), "--json goes with --each"),
+    (("run", "main.c", "-q", "--no-symbolize"), "--quiet shows lines of source"),
     (("run", "main.c", "--each", "--json", "main.c"), "--json 'main.c' would overwrite 'main.c'"),
     (("run", "main.c", "--each", "--json", "absent/out.json"), "absent/out.json"),
     (("run", "main.c", "--each", "--module", "main.c"), "exclude each other"),

@@ -123,3 +123,9 @@ def test_lines_of_a_program_are_no_part_of_a_report():
     for line in REPORT.splitlines():
         assert reader.feed(console.ProgramLine(line)) == (None, None)
     assert not reader.reports and reader.last == console.RULE
+
+
+def test_a_report_begins_with_the_bug_in_one_line():
+    text = shown(REPORT)
+    first = "redzone: bug 1: slab-use-after-free, read of 4 bytes, in take+0x58/0x7c\n"
+    assert text.startswith(first + console.RULE), text

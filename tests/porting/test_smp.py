@@ -46,11 +46,11 @@ CHANGES = {
     "heap.c": [
         ('#include "heap.h"\n', '#include "heap.h"\n#include "second.h"\n'),
         (
-            "\treturn raw_malloc(size);\n",
-            "\tvoid *raw;\n\n\tlock_memory();\n\traw = raw_malloc(size);\n"
-            "\tunlock_memory();\n\treturn raw;\n",
+            "= board_lock();\n\tvoid *raw = raw_malloc(size);\n",
+            "= 0;\n\tvoid *raw;\n\n\tlock_memory();\n\traw = raw_malloc(size);\n",
         ),
-        ("\traw_free(raw);\n", "\tlock_memory();\n\traw_free(raw);\n\tunlock_memory();\n"),
+        ("= board_lock();\n\n\traw_free(raw);\n", "= 0;\n\n\tlock_memory();\n\traw_free(raw);\n"),
+        ("\tboard_unlock(flags);\n", "\tunlock_memory();\n\tboard_unlock(flags);\n"),
     ],
 }
 

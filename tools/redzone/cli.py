@@ -30,7 +30,7 @@ from redzone.elf import ksyms
 from redzone.fuzz import command as fuzz
 from redzone.kit import amalgamate, audit, flags, port_command, ports, size
 from redzone.machine import qemu
-from redzone.run import merge, project
+from redzone.run import again, merge, project
 
 EXIT_STATUSES = """\b
 Exit status:
@@ -83,6 +83,7 @@ def _with_features(function):
         ("--tagged-globals", "Also tag the kernel's global variables. Needs --mode sw_tags and Clang."),
         ("--mte-stack", "Also tag the kernel's stack variables. Needs --mode hw_tags and Clang."),
         ("--kstack-erase", "Erase the kernel stack on return to user mode."),
+        ("--ubsan", "Also compile programs and modules with UBSan: find undefined behaviour."),
         ("--shadow-call-stack", "Build the kernel with a shadow call stack, and copy stack traces from it."),
     ):
         function = click.option(option, is_flag=True, help=text)(function)
@@ -272,7 +273,13 @@ def command():
     is_flag=True,
     help="Show warnings of --project and --library, and more warnings for your own files.",
 )
-@click.option("--json", "report_file", metavar="FILE", help="With --each: also write the verdicts to FILE.")
+@click.option(
+    "--json",
+    "report_file",
+    metavar="FILE",
+    help="Also write the verdict and every bug to FILE, as JSON; with --each the verdicts.",
+)
+@again.options
 @click.option(
     "--log", metavar="FILE", help="Also write the complete console to FILE, as the kernel printed it."
 )
@@ -323,12 +330,16 @@ def run_verb(context, **options):
       ./redzone run --each --library lib/ --shard 1/4 tests/
       ./redzone run --project build/compile_commands.json --target selftest
       ./redzone run --html bugs.html bug.c
+      ./redzone run -q --json result.json bug.c
       ./redzone run -O 0 --cflag -std=c11 --cflag -Wno-unused bug.c
     """
     _check_kernel(options)
     given = context.get_parameter_source("max_reports")
     if options["separate"] and given is click.core.ParameterSource.COMMANDLINE:
         raise Failure("--max-reports does not go with --each: a program ends with its first report")
+    timeout = context.get_parameter_source("timeout")
+    if options["console"] and timeout is not click.core.ParameterSource.COMMANDLINE:
+        options["timeout"] = None
     from redzone.run import command as run
     from redzone.run import job  # what `--help` does not need is loaded late
 

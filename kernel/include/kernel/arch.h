@@ -513,6 +513,7 @@ _Noreturn void smp_cpu_online(unsigned int cpu);
  *   no stack    stack_has_room() stack_demand(), and then one of is_program_fault() with refill_stack(), may_handle_overflow()
  *               with handle_overflow(), and panic()
  *   user mode   user_syscall() process_die() user_fault() cond_resched() exit_to_user_mode()
+ *   undefined behaviour  kasan_report_undefined_trap(), if the processor's traps of UBSan say what they are
  *   memory tags kasan_check_async_faults() kasan_check_async_faults_at() kasan_report_tag_fault()
  *   irqsoff     irqsoff_begin() irqsoff_end(), where the CPU switches interrupts off and on without the functions of
  *               <kernel/irqflags.h>

@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from redzone.build import compiledb
+from redzone.build import compiledb, headers
 from redzone.core import base, libc_source, process
 from redzone.core.arch import ARCHES, DEFAULT
 from redzone.core.base import BUILD, ROOT, Failure
@@ -42,6 +42,7 @@ FEATURES = {
     "lockdep-kasan": ("REDZONE_LOCKDEP", "REDZONE_LOCKDEP_INSTRUMENTED"),
     "rt": ("REDZONE_PREEMPT_RT",),
     "irqsoff": ("REDZONE_IRQSOFF",),
+    "ubsan": ("REDZONE_UBSAN",),
 }
 # {option of a command, with underscores: the feature that it stands for}.
 OPTION_FEATURES = {
@@ -51,6 +52,7 @@ OPTION_FEATURES = {
     "kstack_erase": "erase",
     "lockdep": "lockdep",
     "preempt_rt": "rt",
+    "ubsan": "ubsan",
 }
 # Features that not every kernel can have: {feature: (modes, families of compilers)}. If a command chooses one
 # for all its kernels, the others go without it.
@@ -180,6 +182,8 @@ def tools_of(preset):
         keys.append("clang-22")
     elif "-clang" in preset:
         keys.append("clang-19")
+    elif preset.startswith("runtime-cortexm-"):
+        keys.append("gcc-cortexm")
     else:
         keys.append(ARCHES[preset.removeprefix("runtime-").split("-")[0]].gcc)
     if not preset.startswith("runtime-"):
@@ -336,12 +340,14 @@ def _forget_changed(folder, programs):
     library stay if only the program has changed.
 
     Ninja compares times only: it would not recompile a source replaced by an *older* file. Nor does it look
-    into the file of the user's options.
+    into the file of the user's options, or for a new header that is found before one of the same name.
     """
     memory = folder / "programs.json"
     known = json.loads(memory.read_text(encoding="utf-8")) if memory.exists() else {}
     for program in programs:
         before = known.get(program.name)
+        rivals = set(_rivals(folder, program))
+        new_header = isinstance(before, dict) and not rivals.issubset(before.get("rivals", rivals))
         state = {}
         for part, sources in (("objects", program.sources), ("library", program.library)):
             state[part] = [[program.cflags, [program.file_options.get(source) for source in sources]]]
@@ -351,9 +357,23 @@ def _forget_changed(folder, programs):
             old = before[part] if isinstance(before, dict) else [None]
             # If there are fewer sources than last time, the rest need no recompiling.
             new = {tuple(entry) for entry in state[part][1:]} - {tuple(entry) for entry in old[1:]}
-            if old[0] != state[part][0] or new:
+            if old[0] != state[part][0] or new or new_header:
                 shutil.rmtree(folder / "CMakeFiles" / f"{program.name}.{part}.dir", ignore_errors=True)
         known[program.name] = state
+    memory.write_text(json.dumps(known), encoding="utf-8")
+
+
+def _rivals(folder, program):
+    """Return headers.rivals() of @program as it was compiled last in the build folder @folder."""
+    return headers.rivals(headers.included(folder, [program]), headers.folders(program))
+
+
+def _note_headers(folder, programs):
+    """Remember for _forget_changed() which headers there are, now that @programs are compiled."""
+    memory = folder / "programs.json"
+    known = json.loads(memory.read_text(encoding="utf-8"))
+    for program in programs:
+        known[program.name]["rivals"] = _rivals(folder, program)
     memory.write_text(json.dumps(known), encoding="utf-8")
 
 
@@ -551,6 +571,7 @@ def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None,
             if examine is not None:
                 examine(failure, folder)
             raise failure
+        _note_headers(folder, programs)
         compiledb.update()
         if output and not quiet:
             print(output, file=sys.stderr)

@@ -154,24 +154,28 @@ def _article(text):
     return f"an {text}" if vowel else f"a {text}"
 
 
+def _thing(found):
+    """Return the model.Object @found in a few words: "a 60-byte struct foo"."""
+    if found.kind == "global":
+        size = f"{found.size}-byte " if found.size else ""
+        return f"the {size}global variable {found.name or '(unnamed)'}"
+    if found.kind == "vmalloc":
+        pages = base.plural((found.size or 0) >> 12, "page")
+        return f"a vmalloc area of {pages}" if found.size and not found.size & 0xFFF else "a vmalloc area"
+    kind = found.type or ("allocation of pages" if found.kind == "page" else "object")
+    return _article(f"{found.size}-byte {kind}") if found.size is not None else _article(kind)
+
+
 def _object(report):
     """Return the object in words: "a 60-byte struct foo allocated in bar()"."""
     found = report.object
+    text = _thing(found)
     if found.kind == "global":
-        where = f", declared at {place(found.where)}" if found.where and found.where.path else ""
-        size = f"{found.size}-byte " if found.size else ""
-        return f"the {size}global variable {found.name or '(unnamed)'}{where}"
+        return text + (f", declared at {place(found.where)}" if found.where and found.where.path else "")
+    if found.kind == "vmalloc" and found.name:
+        return f"{text} allocated at {found.name}"
     if found.kind == "vmalloc":
-        pages = base.plural((found.size or 0) >> 12, "page")
-        size = f"a vmalloc area of {pages}" if found.size and not found.size & 0xFFF else "a vmalloc area"
-        by = (
-            f" allocated at {found.name}"
-            if found.name
-            else _maybe(" created", _call(report.stack("vmalloc")))
-        )
-        return size + by
-    kind = found.type or ("allocation of pages" if found.kind == "page" else "object")
-    text = _article(f"{found.size}-byte {kind}") if found.size is not None else _article(kind)
+        return text + _maybe(" created", _call(report.stack("vmalloc")))
     return text + _maybe(" allocated", _call(report.stack("allocated")))
 
 
@@ -179,12 +183,8 @@ def _maybe(words, rest):
     return words + rest if rest else ""
 
 
-def _where(report):
-    """Return where the address lies, in words, "" if the report does not say."""
-    found = report.object
-    if found is None or found.side == "" or found.distance is None:
-        return ""
-    what = _object(report)
+def _beside(found, what):
+    """Return where the address lies, relative to the model.Object @found, which is @what in words."""
     if found.side == "inside":
         if found.kind == "vmalloc":
             # Its size is that of its pages; the program may have asked for less.
@@ -192,8 +192,31 @@ def _where(report):
         return f"{amount(found.distance)} inside of {what}" if found.distance else f"at the start of {what}"
     if found.side == "left":
         return f"{amount(found.distance)} before the start of {what}"
-    past = f"{amount(found.distance)} past the end of" if found.distance else "just past the end of"
-    text = f"{past} {what}"
+    return (
+        f"{amount(found.distance)} past the end of " if found.distance else "just past the end of "
+    ) + what
+
+
+def position(report):
+    """Return where the address lies, in a few words: "just past the end of a 13-byte object"; "" if the
+    report does not say."""
+    found = report.object
+    if found is None:
+        return ""
+    if found.kind == "stack":
+        hit = next((one for one in found.variables if one.hit), None)
+        return "" if hit is None or found.distance is None else _beside_variable(found, hit)
+    return "" if found.side == "" or found.distance is None else _beside(found, _thing(found))
+
+
+def _where(report):
+    """Return where the address lies, in words, "" if the report does not say."""
+    found = report.object
+    if found is None or found.side == "" or found.distance is None:
+        return ""
+    text = _beside(found, _object(report))
+    if found.side != "right":
+        return text
     if found.cache and found.size is not None and found.cache_size and found.size < found.cache_size:
         if found.size + found.distance < found.cache_size:
             text += f", in the padding of cache {found.cache} (its objects have {amount(found.cache_size)})"
@@ -246,6 +269,19 @@ def _at(frame):
     return f" at {place(frame.locations[0])}" if frame.locations else ""
 
 
+def _beside_variable(found, hit):
+    """Return where the address lies, in words, relative to the model.Variable @hit of the stack frame @found."""
+    offset = found.distance
+    if offset >= hit.end:
+        behind = offset - hit.end
+        where = f"{amount(behind)} past the end" if behind else "just past the end"
+    elif offset < hit.start:
+        where = f"{amount(hit.start - offset)} before the start"
+    else:
+        where = f"{amount(offset - hit.start)} inside"
+    return f"{where} of the {hit.end - hit.start}-byte variable '{hit.name}'"
+
+
 def _locals(report):
     """Return a sentence about the variable of a stack frame."""
     found = report.object
@@ -257,19 +293,10 @@ def _locals(report):
     if hit is None:
         task = f" of {found.name}" if found.name else ""
         return f"The address lies in the stack{task}" + (f", in the frame{owner}." if owner else ".")
-    offset = found.distance
-    size = hit.end - hit.start
-    if offset is None:
+    if found.distance is None:
         return f"It concerns the variable '{hit.name}'{owner}."
-    if offset >= hit.end:
-        behind = offset - hit.end
-        where = f"{amount(behind)} past the end" if behind else "just past the end"
-    elif offset < hit.start:
-        where = f"{amount(hit.start - offset)} before the start"
-    else:
-        where = f"{amount(offset - hit.start)} inside"
     line = f" (line {hit.line})" if hit.line else ""
-    return f"The address lies {where} of the {size}-byte variable '{hit.name}'{line} in the frame{owner}."
+    return f"The address lies {_beside_variable(found, hit)}{line} in the frame{owner}."
 
 
 def _state(report):
@@ -353,6 +380,107 @@ def _leak(report):
     ]
 
 
+# {type of UBSan's: what is undefined about it, and what to do}. Those of Linux and of this runtime.
+UNDEFINED = {
+    "signed-integer-overflow": (
+        "The result of a signed calculation does not fit its type; a compiler may assume that this never happens, and leave out a check that comes after it.",
+        "Check the operands before the calculation, with __builtin_add_overflow() and its relatives for instance, or calculate in a wider or an unsigned type.",
+    ),
+    "unsigned-integer-overflow": (
+        "The result of an unsigned calculation has wrapped around. C defines that, so it is a bug only if it was not meant.",
+        "If it was meant, as in a hash, leave -fsanitize=unsigned-integer-overflow out for this function.",
+    ),
+    "integer-overflow": (
+        "The result of a calculation does not fit its type.",
+        "Without -fsanitize-trap or -fsanitize-minimal-runtime the report has the values.",
+    ),
+    "division-by-zero": (
+        "The divisor of a division or of a remainder is zero. Some processors trap then, others go on with a result that means nothing.",
+        "Look for the code that should have refused the zero.",
+    ),
+    "shift-out-of-bounds": (
+        "A shift by a negative number, or by at least as many bits as its type has, gives another result on each processor; so does a signed shift that loses bits.",
+        "Check the distance before the shift, and shift unsigned values: 1U << n, or 1ULL << n for more than 31 bits.",
+    ),
+    "array-index-out-of-bounds": (
+        "An index lies outside of the array as it is declared, even if the memory there belongs to the same object.",
+        "Check the index. An array at the end of a structure that is larger than it says should be declared with [].",
+    ),
+    "vla-bound-not-positive": (
+        "The length of a variable-length array must be more than zero.",
+        "Check the length before the declaration.",
+    ),
+    "invalid-load": (
+        "A variable holds a value that its type does not have: a _Bool that is neither 0 nor 1. Usually nothing has been stored in it, or something else has overwritten it.",
+        "Look for the code that should have initialised it.",
+    ),
+    "float-cast-overflow": (
+        "A floating-point value was converted to an integer type that cannot hold it.",
+        "Compare the value with the bounds of the type before the conversion, also for not-a-number.",
+    ),
+    "implicit-conversion": (
+        "A value was changed by a conversion that is not written in the source. C defines that, so it is a bug only if it was not meant.",
+        "If it was meant, write the conversion.",
+    ),
+    "invalid-builtin": (
+        "A built-in function was called with a value for which it has no result.",
+        "Handle the value zero before it.",
+    ),
+    "null-ptr-deref": (
+        "A null pointer was used as if it pointed to an object.",
+        "Look for the code that should have set the pointer, or for a result that was not checked.",
+    ),
+    "misaligned-access": (
+        "A pointer is not aligned as its type requires. Some processors refuse such an access, and compilers combine accesses as if it could not be.",
+        "Use memcpy(), or declare the structure as packed.",
+    ),
+    "object-size-mismatch": (
+        "An access is larger than the object that the pointer points to, as far as the compiler knows that object.",
+        "Compare the type of the pointer with the declaration or the allocation.",
+    ),
+    "type-mismatch": (
+        "A pointer is null, not aligned as its type requires, or points to too small an object.",
+        "Without -fsanitize-trap or -fsanitize-minimal-runtime the report says which of the three.",
+    ),
+    "pointer-overflow": (
+        "Pointer arithmetic has left the object, and even wrapped around the address space or met the null pointer.",
+        "Compare lengths and not pointers: `length > end - start` and not `start + length > end`.",
+    ),
+    "alignment-assumption": (
+        "The program has promised the compiler an alignment that the pointer does not have.",
+        "Look at the allocation, or at __builtin_assume_aligned().",
+    ),
+    "function-type-mismatch": (
+        "A function was called through a pointer of another function type.",
+        "Give the function the parameters of the pointer's type, and convert them inside.",
+    ),
+    "null-argument": (
+        "A null pointer was passed for a parameter that is declared nonnull, so the function may use it without a check.",
+        "Check the pointer before the call, or take the attribute away.",
+    ),
+    "null-return": (
+        "A function that is declared to return an object has returned a null pointer.",
+        "Take the attribute away, or return something else.",
+    ),
+    "unreachable-code": (
+        "The program has reached a place that it had told the compiler was never reached.",
+        "Look for the case that was forgotten, in a switch for instance.",
+    ),
+    "missing-return": (
+        "A function has ended without the value that it returns.",
+        "Look for the path without a return statement.",
+    ),
+    "division-overflow": (
+        "The divisor is zero, or the least number was divided by -1.",
+        "Check the operands before the division.",
+    ),
+    "negation-overflow": (
+        "The least number of a signed type has no positive counterpart.",
+        "Check for it, or negate in a wider type.",
+    ),
+}
+
+
 def _other(report):
     if report.type == "memory-leak":
         return _leak(report)
@@ -366,7 +494,7 @@ def _other(report):
     }.get(report.kind)
     if words is None:
         return []
-    found = [f"{words}{where}."]
+    found = [f"{words}{where}.", *(UNDEFINED.get(report.type, ()) if report.kind == "ubsan" else ())]
     if report.kind == "oops" and report.access.address is not None and report.access.address < 4096:
         found.append(
             f"The address {report.access.address:#x} is near zero: a null pointer, or a member of one."

@@ -70,13 +70,13 @@ def split(line):
 class Reader:
     """Follows one console. After feed(), the attributes hold what is known so far; end() cuts what is open.
 
-    reports: list of model.Report, of KASAN and of leaks. leaks: what was found of these, None if they were
-    not looked for. panic: the line of a panic; oops: the first line of a fault that
-    may have ended one thread only. crash: the first Crash. returned: the program's return value if it was not
-    0; signal: the number of the one that ended it; missing: the calls that it made and the kernel does not
-    have, as the kernel names them; None without any. halted: the kernel said that it was done. last: the last
-    line that was not empty. kasan_off: the reason, as printed at boot, why a kernel with KASAN checks
-    nothing; None if it checks.
+    reports: list of model.Report, of KASAN or UBSan, and of leaks. leaks: what was found of these, None
+    if they were not looked for. panic: the line of a panic; oops: the first line of a fault that may have
+    ended one thread only. crash: the first Crash. returned: the program's return value if it was not 0;
+    signal: the number of the one that ended it; missing: the calls that it made and the kernel does not
+    have, as the kernel names them; None without any. halted: the kernel said that it was done. last: the
+    last line that was not empty. kasan_off: the reason, as printed at boot, why a kernel with KASAN
+    checks nothing; None if it checks.
     """
 
     def __init__(self):
@@ -132,7 +132,7 @@ class Reader:
 
     def _begun(self, report):
         # Whoever prints a headline without the rule is not the sanitizer.
-        own = report.kind == "kasan" or report.type == LEAK
+        own = report.kind in ("kasan", "ubsan") or report.type == LEAK
         if own and report.first_line == self._rule + 1:
             self._open = report
             self.reports.append(report)
@@ -160,7 +160,8 @@ class Reader:
         same = [
             report
             for report in self.reports
-            if not report.again and (report.type, report.access.kind) == (again.type, again.access.kind)
+            if not report.again
+            and (report.kind, report.type, report.access.kind) == (again.kind, again.type, again.access.kind)
         ]
         first = max(same, key=alike, default=None)
         if first is not None and alike(first):

@@ -7,8 +7,8 @@ import sys
 
 from redzone.core import base
 from redzone.decode import terminal
-from redzone.decode.explain import place
-from redzone.decode.source import PLUMBING, is_users
+from redzone.decode.explain import MISTAKES, place, position
+from redzone.decode.source import PLUMBING, is_users, place_of
 from redzone.machine import console
 from redzone.run import unfound
 
@@ -52,6 +52,14 @@ def trace(report):
     return report.frames("allocated" if is_leak(report) else "call")
 
 
+def _lost(report):
+    """Return how much the leak @report is about, as a part of a line."""
+    found = _LOST.search("\n".join(report.raw))
+    return (
+        f", {base.plural(int(found[1]), 'object')} of {base.plural(int(found[2]), 'byte')}" if found else ""
+    )
+
+
 def place_key(report, sources):
     """Return what two reports of one bug share: the type, and the line or else the function; for a leak, the
     stack."""
@@ -82,12 +90,51 @@ def headline(report, sources):
         text += f", {access.kind}"
         if size is not None:
             text += f" of size {size}" if negative else f" of {base.plural(size, 'byte')}"
-    if found := _LOST.search("\n".join(report.raw)) if is_leak(report) else None:
-        text += f", {base.plural(int(found[1]), 'object')} of {base.plural(int(found[2]), 'byte')}"
+    if is_leak(report):
+        text += _lost(report)
     source = own_source(trace(report), sources)
     if source is not None:
         return f"{text}, {place(source)} in {source.function}()"
     return f"{text}, in {printed_place(report)}" if report.where else text
+
+
+def _origin(report):
+    """Return a line about where the object of @report came from or went; else the source of the access."""
+    words = [("allocated", report.stack("allocated"))]
+    if MISTAKES.get(report.type) in ("freed", "double", "tags"):
+        words.insert(0, ("freed", report.stack("freed")))
+    for verb, stack in words:
+        found = place_of(stack) if stack is not None else None
+        if found is not None:
+            return f"{verb} at {place(found)} in {found.function}()"
+    if report.object is not None and report.object.where is not None and report.object.where.path:
+        return f"declared at {place(report.object.where)}"
+    lines = (line for excerpt in report.excerpts if excerpt.about == "call" for line in excerpt.lines)
+    return next((line.text.strip() for line in lines if line.bad), "")
+
+
+def brief(number, report, sources):
+    """Return three lines about @report, bug @number: what, where, and who made or freed the object.
+
+    The last one is left out if the report does not know."""
+    access, size = report.access, signed_size(report)
+    what = report.type
+    if access.asynchronous:
+        what += ": noticed late (kasan.mode=sync shows where it was)"
+    elif access.kind:
+        what += f": {access.kind}" + (f" of {base.plural(size, 'byte')}" if size is not None else "")
+        where = position(report)
+        what += f", {where}" if where else ""
+    if is_leak(report):
+        what += _lost(report)
+    source = own_source(trace(report), sources)
+    if source is not None:
+        where = f"at {place(source)} in {source.function}()"
+    else:
+        where = f"in {printed_place(report)}" if report.where else ""
+    margin = " " * len(f"{number}. ")
+    more = [where, "" if access.asynchronous or is_leak(report) else _origin(report)]
+    return [f"{number}. {what}", *(margin + line for line in more if line)]
 
 
 # --- What is said ------------------------------------------------------------------------------------------
@@ -101,20 +148,18 @@ def groups(reports, sources):
     return [(members[0], len(members)) for members in found.values()]
 
 
-def amount(reports):
-    """Return how many @reports there are, in words."""
-    lost = sum(map(is_leak, reports))
-    kinds = [(len(reports) - lost, "KASAN report"), (lost, "leak")]
-    return " and ".join(base.plural(count, word) for count, word in kinds if count)
+def counted(reports, different):
+    """Return how many @reports there are, of which sanitizer, and from how many places: those of groups()."""
+    undefined, lost = sum(report.kind == "ubsan" for report in reports), sum(map(is_leak, reports))
+    counts = [(len(reports) - undefined - lost, "KASAN report"), (undefined, "UBSan report"), (lost, "leak")]
+    count = " and ".join(base.plural(count, what) for count, what in counts if count)
+    return count + (f" from {base.plural(len(different), 'place')}" if len(different) < len(reports) else "")
 
 
 def say_reports(reports, sources):
     """List the @reports, one line per place."""
     different = groups(reports, sources)
-    count = amount(reports)
-    if len(different) < len(reports):
-        count += f" from {base.plural(len(different), 'place')}"
-    base.say(f"{count}:")
+    base.say(f"{counted(reports, different)}:")
     for number, (report, times) in enumerate(different, 1):
         again = f", {times} times" if times > 1 else ""
         base.say(f"  {number}. {headline(report, sources)}{again}")
@@ -179,7 +224,7 @@ def returned_text(status, number=None):
 
 
 def off_text(reader):
-    """Return one line about a kernel whose KASAN is off.
+    """Return one line about a kernel whose KASAN is off, and which has no UBSan.
 
     reader: the console.Reader of a kernel with KASAN, None for one without.
     """
@@ -189,46 +234,60 @@ def off_text(reader):
     return f"{text}; the kernel said: {reader.kasan_off}"
 
 
-def say_unfound(mode):
+def say_unfound(mode, ubsan):
     """Say what a run in @mode without a report does not exclude."""
-    for line in unfound.lines(mode):
+    for line in unfound.lines(mode, ubsan):
         base.say(line)
 
 
-def conclude(outcome, screen, mode, verbose=False, timeout=None):
-    """Say how it ended.
+def title(outcome, screen, timeout=None):
+    """Return one line about how it ended, apart from reports; None if there is nothing to say.
 
-    screen: the View; without images, places are not wanted. mode: the kernel's. verbose: if nothing was
-    reported, say as well what that does not exclude. timeout: that of the program, in seconds.
-    """
-    reader = outcome.reader
-    if reader.reports and screen.images is not None:
-        say_reports(reader.reports, screen.sources)
-    elif reader.reports:
-        base.say(amount(reader.reports))
-    crash = reader.crash
+    The arguments are those of conclude()."""
+    reader, crash = outcome.reader, outcome.reader.crash
     if crash is not None and screen.images is not None:
         screen.symbols.look_up([crash.report])
     if outcome.status == base.CRASHED and crash is not None and outcome.ended:
         text = crash_text(crash, screen.sources)
-        base.say(hang_text(timeout, crash, screen.sources) if crash.hang else text)
+        return hang_text(timeout, crash, screen.sources) if crash.hang else text
+    if outcome.status == base.PROGRAM_FAILED and reader.returned is not None:
+        return returned_text(reader.returned, reader.signal)
+    return outcome.message
+
+
+def conclude(outcome, screen, mode, verbose=False, timeout=None, ubsan=False):
+    """Say how it ended.
+
+    screen: the View; without images, places are not wanted. mode: the kernel's. verbose: if nothing was
+    reported, say as well what that does not exclude. timeout: that of the program, in seconds. ubsan: is it
+    there?
+    """
+    reader = outcome.reader
+    if reader.reports and screen.quiet:
+        base.say(counted(reader.reports, groups(reader.reports, screen.sources)))
+    elif reader.reports and screen.images is not None:
+        say_reports(reader.reports, screen.sources)
+    elif reader.reports:
+        base.say(counted(reader.reports, reader.reports))
+    crash = reader.crash
+    if text := title(outcome, screen, timeout):
+        base.say(text)
+    if outcome.status == base.CRASHED and crash is not None and outcome.ended and not screen.quiet:
         source = crash_place(crash, screen.sources)
         excerpt = screen.explainer.excerpt(source) if source is not None else None
         for line in excerpt.lines if excerpt is not None else ():
             print(terminal.numbered(line), file=sys.stderr)
-    elif outcome.status == base.PROGRAM_FAILED and reader.returned is not None:
-        base.say(returned_text(reader.returned, reader.signal))
-    elif outcome.message:
-        base.say(outcome.message)
     if reader.reports and crash is not None and crash.frames and crash.text.startswith("Unable"):
         base.say(f"after that, {crash_text(crash, screen.sources)}")
     if reader.reports and crash is not None and crash.hang:
         base.say(hang_text(timeout, crash, screen.sources))
     if reader.missing:
         base.say(f"calls that are not there, and so have failed: {reader.missing} (see docs/use/libc.md)")
-    if mode == "off" or reader.kasan_off is not None:
+    if reader.kasan_off is not None or (mode == "off" and not ubsan):
         base.say(off_text(reader))
     elif outcome.status == base.OK:
-        base.say("no KASAN report" + (", and no leak" if reader.leaks == "none" else ""))
-        if verbose:
-            say_unfound(mode)
+        names = [*(["KASAN report"] if mode != "off" else []), *(["UBSan report"] if ubsan else [])]
+        names += ["leak"] if reader.leaks == "none" else []
+        base.say(", ".join(f"no {name}" for name in names))
+        if verbose and mode != "off":
+            say_unfound(mode, ubsan)

@@ -110,6 +110,7 @@ _GIVES = {
     "generic": re.compile(r"^__asan_load8_noabort$"),
     "sw_tags": re.compile(r"^__hwasan_load8_noabort$"),
     "hw_tags": re.compile(r"^kasan_report_tag_fault$"),
+    "ubsan": re.compile(r"^__ubsan_handle_add_overflow$"),
 }
 
 
@@ -154,10 +155,10 @@ def _runtime(context, preset):
     except Failure as error:
         log = context.write_log(name, f"{error}\n")
         return [Result(name, FAIL, "\n".join(str(error).splitlines()[:20]), log)]
-    mode = next((mode for mode in ("sw_tags", "hw_tags") if mode in name), "generic")
+    mode = next((mode for mode in ("sw_tags", "hw_tags", "ubsan") if mode in name), "generic")
     library = BUILD / preset / "libkasan.a"
     results = [judge(name, mode, [library]), judge_layers(f"{name}.layers", library)]
-    if "riscv32" not in preset:  # see cmake/Runtime.cmake
+    if "riscv32" not in preset and "cortexm" not in preset:  # see cmake/Runtime.cmake
         results.append(judge_fuzz(f"{name}.fuzz", [BUILD / preset / "libkasan_fuzz.a"]))
     return results
 
