@@ -137,6 +137,11 @@ static bool print_result(unsigned int number, const char *name, enum program_end
 	if (reported) {
 		scnprintf(why, sizeof(why), "%s: %s in %pS", bug_is_undefined ? "UBSAN" : "KASAN",
 			  bug_type, (void *)bug_ip);
+	} else if (end == PROGRAM_RETURNED && program_leaks()->count) {
+		const struct program_leaks *leaks = program_leaks();
+
+		scnprintf(why, sizeof(why), "leak: %lu objects of %lu bytes in %s", leaks->count,
+			  leaks->bytes, leaks->where ? leaks->where : "no function");
 	} else if (end == PROGRAM_RETURNED) {
 		ok = !status;
 		scnprintf(why, sizeof(why), "returned %d", status);

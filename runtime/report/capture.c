@@ -168,6 +168,9 @@ static void copy_facts(struct kasan_report *report, const struct kasan_bug *bug)
 	report->is_unclear = bug->how & KASAN_HOW_UNCLEAR;
 	report->ip = bug->ip;
 	report->fp = bug->fp;
+#if CONFIG_KASAN_CALLBACKS
+	report->sp = bug->sp;
+#endif
 #ifdef CONFIG_KASAN_TAGS
 	report->newest_record = bug->newest_record;
 #endif
