@@ -18,11 +18,11 @@
 
 struct kasan_facts kasan_last_facts;
 
-static void (*report_callback)(const char *text);
-static void (*death_callback)(void);
+static kasan_text_fn report_callback;
+static kasan_death_fn death_callback;
 
 /* The report lock guards @length and @collecting. */
-static struct {
+static struct kasan_text {
 	char *buffer;
 	size_t size, length;
 	unsigned int taken; /* a word, because RISC-V has no atomic exchange of bytes */
@@ -51,7 +51,7 @@ static void call_on_error(const void *with)
 
 static void call_report_callback(const void *with)
 {
-	void (*const callback)(const char *) = __atomic_load_n(&report_callback, __ATOMIC_ACQUIRE);
+	const kasan_text_fn callback = __atomic_load_n(&report_callback, __ATOMIC_ACQUIRE);
 
 	if (callback)
 		callback(with);
@@ -59,7 +59,7 @@ static void call_report_callback(const void *with)
 
 static void call_death_callback(const void *with)
 {
-	void (*callback)(void) = NULL;
+	kasan_death_fn callback = NULL;
 
 	(void)with;
 	/* Once: what it does may itself end the system. */
@@ -129,7 +129,7 @@ void kasan_text_give(const char *whole, const char *type)
 		__atomic_store_n(&text.taken, 0, __ATOMIC_RELEASE);
 }
 
-void kasan_set_report_callback(void (*callback)(const char *text), char *buffer, size_t size)
+void kasan_set_report_callback(kasan_text_fn callback, char *buffer, size_t size)
 {
 	text.buffer = buffer;
 	text.size = size;
@@ -137,7 +137,7 @@ void kasan_set_report_callback(void (*callback)(const char *text), char *buffer,
 	__atomic_store_n(&text.taken, 0, __ATOMIC_RELEASE);
 }
 
-void kasan_set_death_callback(void (*callback)(void))
+void kasan_set_death_callback(kasan_death_fn callback)
 {
 	__atomic_store_n(&death_callback, callback, __ATOMIC_RELEASE);
 }
@@ -162,14 +162,14 @@ void kasan_call_death_callback(void)
 {
 }
 
-void kasan_set_report_callback(void (*callback)(const char *text), char *buffer, size_t size)
+void kasan_set_report_callback(kasan_text_fn callback, char *buffer, size_t size)
 {
 	(void)callback;
 	(void)buffer;
 	(void)size;
 }
 
-void kasan_set_death_callback(void (*callback)(void))
+void kasan_set_death_callback(kasan_death_fn callback)
 {
 	(void)callback;
 }

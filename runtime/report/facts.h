@@ -45,9 +45,13 @@ void kasan_text_give(const char *text, const char *type);
 #define kasan_text_give(text, type) ((void)(text), (void)(type))
 #endif
 
+/* What gets the text of a report, and what is called before the end. */
+typedef void (*kasan_text_fn)(const char *text);
+typedef void (*kasan_death_fn)(void);
+
 /** kasan_set_report_callback(), kasan_set_death_callback() - as <kasan/asan_interface.h> says. @buffer: always the same
  *  one, of @size bytes, for the text. */
-void kasan_set_report_callback(void (*callback)(const char *text), char *buffer, size_t size);
-void kasan_set_death_callback(void (*callback)(void));
+void kasan_set_report_callback(kasan_text_fn callback, char *buffer, size_t size);
+void kasan_set_death_callback(kasan_death_fn callback);
 
 #endif /* KASAN_FACTS_H */
