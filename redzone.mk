@@ -29,6 +29,9 @@
 # KASAN_MODE := generic (the default), sw_tags or hw_tags. The last two are arm64's. sw_tags needs the full layout;
 # hw_tags has neither a shadow nor checks by the compiler, so no KASAN_WHERE, and KASAN_CFLAGS is empty.
 #
+# KASAN_UBSAN := 1 also finds undefined behaviour (docs/use/ubsan.md). With KASAN_MODE := none it is the only thing that is
+# found: KASAN_CFLAGS has nothing else, and nothing about a shadow is accepted.
+#
 # KASAN_MTE_STACK := 1 tags stack variables in mode hw_tags, KASAN_TAGGED_GLOBALS := 1 global variables in mode
 # sw_tags (Clang; docs/internals/stack-tagging.md, docs/internals/tag-globals.md).
 #
@@ -48,6 +51,7 @@ KASAN_BYPASS ?= 0
 KASAN_OPTIMIZE ?= 2
 KASAN_MTE_STACK ?= 0
 KASAN_TAGGED_GLOBALS ?= 0
+KASAN_UBSAN ?= 0
 KASAN_OBJDIR ?= kasan
 KASAN_INCLUDE ?= $(firstword $(wildcard $(REDZONE)/include/kasan $(REDZONE)/../../include/kasan))
 kasan_cc := $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),clang,gcc)
@@ -57,13 +61,13 @@ kasan_cc := $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),clang,
 ifeq ($(filter $(KASAN_ARCH),arm64 riscv64 riscv32 x86_64 arm),)
 $(error KASAN_ARCH is '$(KASAN_ARCH)'; accepted: arm64, riscv64, riscv32, x86_64, arm)
 endif
-ifeq ($(filter $(KASAN_MODE),generic sw_tags hw_tags),)
-$(error KASAN_MODE is '$(KASAN_MODE)'; accepted: generic, sw_tags, hw_tags)
+ifeq ($(filter $(KASAN_MODE),generic sw_tags hw_tags $(if $(filter 1,$(KASAN_UBSAN)),none)),)
+$(error KASAN_MODE is '$(KASAN_MODE)'; accepted: generic, sw_tags, hw_tags, and none with KASAN_UBSAN=1)
 endif
 ifeq ($(filter $(KASAN_OPTIMIZE),2 s z),)
 $(error KASAN_OPTIMIZE is '$(KASAN_OPTIMIZE)'; accepted: 2, s, z)
 endif
-ifneq ($(KASAN_MODE),generic)
+ifneq ($(filter sw_tags hw_tags,$(KASAN_MODE)),)
 ifneq ($(KASAN_ARCH),arm64)
 $(error KASAN_MODE=$(KASAN_MODE) with KASAN_ARCH=$(KASAN_ARCH): the runtime has tags for arm64 only)
 endif
@@ -84,9 +88,9 @@ ifeq ($(kasan_cc),gcc)
 $(error KASAN_TAGGED_GLOBALS with GCC: it does not tag global variables; use Clang)
 endif
 endif
-ifeq ($(KASAN_MODE),hw_tags)
+ifneq ($(filter hw_tags none,$(KASAN_MODE)),)
 ifneq ($(kasan_no_shadow),)
-$(error KASAN_MODE=hw_tags has no shadow, and no checks by the compiler: leave out $(kasan_no_shadow))
+$(error KASAN_MODE=$(KASAN_MODE) has no shadow, and no checks by the compiler: leave out $(kasan_no_shadow))
 endif
 else
 ifeq ($(filter $(KASAN_WHERE),inline outline),)
@@ -167,7 +171,7 @@ kasan_tags_gcc := -fsanitize=kernel-hwaddress --param=hwasan-instrument-stack=$(
 kasan_checks_generic := $(kasan_flags_$(kasan_cc))
 kasan_checks_hw_tags := $(if $(filter 1,$(KASAN_MTE_STACK)),-fsanitize=memtag-stack -march=armv8-a+memtag)
 kasan_checks_sw_tags := $(kasan_tags_$(kasan_cc))
-kasan_checks := $(strip $(kasan_checks_$(KASAN_MODE)))
+kasan_checks := $(strip $(kasan_checks_$(KASAN_MODE)) $(if $(filter 1,$(KASAN_UBSAN)),-fsanitize=undefined))
 # Recursive: which file is being made is known in its recipe. The most exact name wins.
 kasan_sanitize = $(firstword $(KASAN_SANITIZE_$(basename $<).o) $(KASAN_SANITIZE_$@) \
 	$(KASAN_SANITIZE_$(notdir $@)) $(if $(filter $(notdir $@),$(KASAN_EXCLUDE)),n) $(KASAN_SANITIZE) y)
@@ -191,6 +195,7 @@ kasan_config_generic := -DCONFIG_KASAN_GENERIC=1 -DCONFIG_KASAN_STACK=$(KASAN_ST
 kasan_config_sw_tags := -DCONFIG_KASAN_SW_TAGS=1 -DCONFIG_KASAN_STACK=$(KASAN_STACK) $(kasan_layout)
 kasan_config_hw_tags := -DCONFIG_KASAN_HW_TAGS=1 -DCONFIG_KASAN_STACK=$(if $(filter 1,$(KASAN_MTE_STACK)),1,0)
 KASAN_CPPFLAGS := $(strip -I$(patsubst %/kasan,%,$(KASAN_INCLUDE)) $(kasan_config_$(KASAN_MODE)) \
+	$(if $(filter 1,$(KASAN_UBSAN)),-DCONFIG_KASAN_UBSAN=1) \
 	$(addprefix -D,$(KASAN_DEFINES)))
 
 # --- The runtime -----------------------------------------------------------------------------------------
@@ -201,7 +206,7 @@ kasan_sources := $(patsubst $(REDZONE)/runtime/%,%,$(wildcard $(REDZONE)/runtime
 KASAN_LDS := $(firstword $(wildcard $(REDZONE)/constructors.lds $(REDZONE)/cmake/constructors.lds))
 KASAN_OBJS := $(addprefix $(KASAN_OBJDIR)/,$(kasan_sources:.c=.o))
 kasan_own_flags := -std=gnu17 -O$(strip $(KASAN_OPTIMIZE)) -ffreestanding -fno-stack-protector -fno-strict-aliasing \
-	-ffunction-sections -fdata-sections
+	-ffunction-sections -fdata-sections $(if $(filter x86_64,$(KASAN_ARCH)),-mno-red-zone -mgeneral-regs-only)
 
 kasan_compile := $(CC) $(KASAN_CPPFLAGS) $(KASAN_RUNTIME_CFLAGS) $(kasan_own_flags) $(KASAN_CODE_FLAGS)
 

@@ -34,13 +34,21 @@ if(REDZONE_MTE_STACK)
   endif()
 endif()
 
-# Macros of the whole kernel, runtime included. Mode "off" defines none, so every hook is empty.
+# Macros of the whole kernel, runtime included. Mode "off" defines none, so every hook is empty; with REDZONE_UBSAN the
+# hooks of reports are not.
 function(kasan_definitions out)
   set(defs)
+  if(REDZONE_UBSAN)
+    set(defs CONFIG_KASAN_UBSAN=1)
+    if(REDZONE_MODE STREQUAL "off")
+      list(APPEND defs CONFIG_KASAN_NR_CPUS=${REDZONE_NR_CPUS}
+        "KASAN_PORT_INLINE_H=\"${CMAKE_SOURCE_DIR}/kernel/kasan/port_inline.h\"")
+    endif()
+  endif()
   if(NOT REDZONE_MODE STREQUAL "off")
     string(TOUPPER ${REDZONE_MODE} mode)
     string(TOUPPER ${REDZONE_INSTRUMENTATION} where)
-    set(defs
+    list(APPEND defs
       CONFIG_KASAN_${mode}=1
       CONFIG_KASAN_NR_CPUS=${REDZONE_NR_CPUS}
       "KASAN_PORT_INLINE_H=\"${CMAKE_SOURCE_DIR}/kernel/kasan/port_inline.h\"")

@@ -2,7 +2,10 @@
 # The runtime's files, relative to this folder. None of them is ever instrumented.
 set(REDZONE_RUNTIME_SOURCES
   abi/asan_access.c
+  abi/asan_describe.c
+  abi/asan_facts.c
   abi/asan_globals.c
+  abi/asan_interface.c
   abi/asan_mem.c
   abi/asan_report.c
   abi/asan_stack.c
@@ -10,7 +13,6 @@ set(REDZONE_RUNTIME_SOURCES
   abi/hwasan_globals.c
   abi/hwasan_stack.c
   abi/tags_mem.c
-  abi/ubsan_alignment.c
   alloc/aux_stack.c
   alloc/fifo.c
   alloc/globals.c
@@ -22,9 +24,11 @@ set(REDZONE_RUNTIME_SOURCES
   alloc/page_heap.c
   alloc/pages.c
   alloc/quarantine.c
+  alloc/retrack.c
   alloc/shadow_pages.c
   alloc/slab.c
   alloc/stack.c
+  alloc/stack_zone.c
   alloc/tags_globals.c
   alloc/tags_pages.c
   alloc/tags_slab.c
@@ -42,9 +46,12 @@ set(REDZONE_RUNTIME_SOURCES
   report/describe.c
   report/describe_stack.c
   report/describe_tags.c
+  report/facts.c
   report/hw_frame.c
   report/ignore.c
   report/lifecycle.c
+  report/locate.c
+  report/may.c
   report/notice.c
   report/options.c
   report/own_stack.c
@@ -66,5 +73,10 @@ set(REDZONE_RUNTIME_SOURCES
   track/ring.c
   track/stack_walk.c
   track/track.c
+  ubsan/alignment.c
+  ubsan/handlers.c
+  ubsan/minimal.c
+  ubsan/trap.c
+  ubsan/values.c
 )
 set(REDZONE_RUNTIME_UNINSTRUMENTED ${REDZONE_RUNTIME_SOURCES})

@@ -17,6 +17,29 @@
 #include KASAN_PORT_CONFIG_H
 #endif
 
+/* --- UBSan --- */
+
+/*
+ * CONFIG_KASAN_UBSAN=1: the runtime has the functions that code built with -fsanitize=undefined calls. Without a mode of KASAN
+ * the system has the part of the API that is about reports, and the hooks for memory are empty. The runtime's own files
+ * are then compiled for the smallest configuration that has reports: no window, so that all memory is accessible.
+ */
+#if defined(CONFIG_KASAN_UBSAN) && !defined(CONFIG_KASAN_GENERIC) && \
+	!defined(CONFIG_KASAN_SW_TAGS) && !defined(CONFIG_KASAN_HW_TAGS)
+#define KASAN_UBSAN_ALONE 1
+#ifdef KASAN_RUNTIME_FILE
+#define CONFIG_KASAN_GENERIC	     1
+#define CONFIG_KASAN_SHADOW_WINDOWED 1
+#define CONFIG_KASAN_NULL_CHECK	     0UL
+#define CONFIG_KASAN_STACK	     0
+#define CONFIG_KASAN_SLAB	     0
+#define CONFIG_KASAN_GLOBALS	     0
+#define CONFIG_KASAN_STACK_OBJECTS   0
+#define CONFIG_KASAN_BUG_TYPES	     0
+#define CONFIG_KASAN_START_CHECKS    0
+#endif
+#endif
+
 /* --- Mode: at most one --- */
 
 #if (defined(CONFIG_KASAN_GENERIC) && defined(CONFIG_KASAN_SW_TAGS)) ||     \
@@ -269,7 +292,8 @@
  * CONFIG_KASAN_STACK_OBJECTS=0   the names of stack variables; overflows are still reported CONFIG_KASAN_BUG_TYPES=0
  * what kind of bad access it is: the title says invalid-access CONFIG_KASAN_WAITING_REPORTS=0 bugs that are found
  * inside of reports: they are counted only CONFIG_KASAN_IGNORE=0          kasan.ignore= CONFIG_KASAN_START_CHECKS=0
- * the checks of kasan_window_add() and kasan_check_offset(), when the numbers are right
+ * the checks of kasan_window_add() and kasan_check_offset(), when the numbers are right CONFIG_KASAN_CALLBACKS=0
+ * what <kasan/asan_interface.h> says of the last report, and its callbacks
  */
 #if defined(CONFIG_KASAN_SHADOW_COMPACT) && !defined(CONFIG_KASAN_SLAB)
 #define CONFIG_KASAN_SLAB 0
@@ -291,6 +315,20 @@
 #endif
 #ifndef CONFIG_KASAN_IGNORE
 #define CONFIG_KASAN_IGNORE 1
+#endif
+#ifndef CONFIG_KASAN_CALLBACKS
+#define CONFIG_KASAN_CALLBACKS 1
+#endif
+/* Bytes of a report's text that the callback of __asan_set_error_report_callback() gets, 256 or more. */
+#ifndef CONFIG_KASAN_REPORT_TEXT
+#if __SIZEOF_POINTER__ > 4
+#define CONFIG_KASAN_REPORT_TEXT 8192
+#else
+#define CONFIG_KASAN_REPORT_TEXT 2048
+#endif
+#endif
+#if CONFIG_KASAN_REPORT_TEXT < 256
+#error "KASAN: CONFIG_KASAN_REPORT_TEXT is less than 256 bytes"
 #endif
 #ifndef CONFIG_KASAN_START_CHECKS
 #define CONFIG_KASAN_START_CHECKS 1

@@ -18,10 +18,10 @@ extern "C" {
  *
  * Call once, on the boot CPU, after real shadow is in place. Until then a failed check is ignored.
  */
-KASAN_HOOK void kasan_init(size_t memory) KASAN_OFF();
+KASAN_REPORT_HOOK void kasan_init(size_t memory) KASAN_REPORT_OFF();
 
 /** kasan_enabled() - Return: true while bad accesses are reported: from kasan_init() on, unless kasan=off. */
-KASAN_HOOK bool kasan_enabled(void) KASAN_OFF(return false);
+KASAN_REPORT_HOOK bool kasan_enabled(void) KASAN_REPORT_OFF(return false);
 
 /**
  * kasan_on() - Return: false if kasan=off was given before kasan_init()
@@ -60,16 +60,17 @@ static inline bool kasan_on(void)
  * KASAN_OPTION_UNKNOWN: no option has this name; KASAN_OPTION_INVALID: the value was not accepted, and the option keeps
  * the one it had (kasan_option_values() says what is accepted).
  */
-KASAN_HOOK int kasan_option(const char *name, const char *value)
-	KASAN_OFF(return KASAN_OPTION_UNKNOWN);
+KASAN_REPORT_HOOK int kasan_option(const char *name, const char *value)
+	KASAN_REPORT_OFF(return KASAN_OPTION_UNKNOWN);
 
 /** kasan_option_values() - Return: the values that option @name accepts as text, "report|panic"; NULL if no option has
  *  this name. */
-KASAN_HOOK const char *kasan_option_values(const char *name) KASAN_OFF(return NULL);
+KASAN_REPORT_HOOK const char *kasan_option_values(const char *name) KASAN_REPORT_OFF(return NULL);
 
 /** kasan_option_number() - @number: filled with what option @name is set to: a number, or which of its words, from 0 on;
  *  for "on|off" 1 or 0. Return: false if no option has this name, or if it sets something else. */
-KASAN_HOOK bool kasan_option_number(const char *name, unsigned int *number) KASAN_OFF(return false);
+KASAN_REPORT_HOOK bool kasan_option_number(const char *name, unsigned int *number)
+	KASAN_REPORT_OFF(return false);
 
 /**
  * struct kasan_option_doc - one option, for help texts
@@ -81,8 +82,8 @@ struct kasan_option_doc {
 };
 
 /** kasan_options() - Return: the table of all options. @count: filled with their number. */
-KASAN_HOOK const struct kasan_option_doc *kasan_options(size_t *count)
-	KASAN_OFF(*count = 0; return NULL);
+KASAN_REPORT_HOOK const struct kasan_option_doc *kasan_options(size_t *count)
+	KASAN_REPORT_OFF(*count = 0; return NULL);
 
 /* --- Shadow --- */
 
@@ -201,9 +202,9 @@ KASAN_HOOK uint8_t *kasan_shadow_of(const void *addr) KASAN_OFF(return NULL);
  *  memory tag. @state: filled. Return: false if it has none. */
 KASAN_HOOK bool kasan_memory_state(const void *addr, uint8_t *state) KASAN_OFF(return false);
 
-/** kasan_shadow_fault_to_access() - full layout: find the memory address whose shadow lies at @shadow. For fault
- *  handlers: an inline check of a wild pointer faults on the shadow load. Return: false if @shadow is below the shadow
- *  of address 0. */
+/** kasan_shadow_fault_to_access() - find the memory address whose shadow lies at @shadow. For fault handlers: an inline
+ *  check of a wild pointer faults on the shadow load. Return: false if @shadow is below the shadow of address 0, or if
+ *  CONFIG_KASAN_SHADOW_OFFSET is not given. */
 KASAN_HOOK bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)
 	KASAN_OFF(return false);
 
@@ -246,8 +247,8 @@ KASAN_HOOK bool kasan_byte_accessible(const void *addr) KASAN_OFF(return true);
  * CPU. Bugs of other tasks and of interrupt handlers are still reported, including those in work that this task starts.
  * Without kasan_port_task_depth() the silence belongs to the CPU: do not let it schedule in between.
  */
-KASAN_HOOK void kasan_disable_current(void) KASAN_OFF();
-KASAN_HOOK void kasan_enable_current(void) KASAN_OFF();
+KASAN_REPORT_HOOK void kasan_disable_current(void) KASAN_REPORT_OFF();
+KASAN_REPORT_HOOK void kasan_enable_current(void) KASAN_REPORT_OFF();
 
 #ifdef __cplusplus
 }

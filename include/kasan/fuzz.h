@@ -19,9 +19,7 @@
 #ifndef KASAN_PUBLIC_FUZZ_H
 #define KASAN_PUBLIC_FUZZ_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <kasan/types.h>
 
 #ifdef __cplusplus
 extern "C" {

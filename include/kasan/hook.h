@@ -11,11 +11,8 @@
 #ifndef KASAN_HOOK_H
 #define KASAN_HOOK_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <kasan/config.h>
+#include <kasan/types.h>
 
 /* For functions that headers of this folder inline. */
 #define kasan_likely(x)	    __builtin_expect(!!(x), 1)
@@ -35,6 +32,15 @@
 		__VA_ARGS__; \
 	}                    \
 	_Pragma("GCC diagnostic pop") struct kasan_hook_ends
+#endif
+
+/* The same for hooks that UBSan alone has too. */
+#ifdef CONFIG_KASAN_UBSAN
+#define KASAN_REPORT_HOOK
+#define KASAN_REPORT_OFF(...)
+#else
+#define KASAN_REPORT_HOOK     KASAN_HOOK
+#define KASAN_REPORT_OFF(...) KASAN_OFF(__VA_ARGS__)
 #endif
 
 /* For a hook whose first argument may point to memory without a value: GCC takes a pointer to const for a read. */

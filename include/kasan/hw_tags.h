@@ -4,11 +4,8 @@
 #ifndef KASAN_HW_TAGS_H
 #define KASAN_HW_TAGS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <kasan/config.h>
+#include <kasan/types.h>
 
 #ifdef __cplusplus
 extern "C" {

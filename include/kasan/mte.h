@@ -9,9 +9,7 @@
 #ifndef KASAN_MTE_H
 #define KASAN_MTE_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <kasan/types.h>
 
 #ifdef __cplusplus
 extern "C" {

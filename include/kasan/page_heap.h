@@ -48,6 +48,7 @@ struct kasan_page_heap {
 	struct kasan_page_heap *next;
 	struct kasan_page_record *records;
 	size_t pages, redzone_pages;
+	uintptr_t early_start, early_end;
 	struct kasan_fifo quarantine;
 	unsigned int lock;
 #endif
@@ -67,13 +68,18 @@ static inline size_t kasan_page_heap_pages(size_t size)
  * poisoned here. Pages that are in use already: see kasan_page_heap_adopt(). It takes one record per page, 40 bytes on
  * 64-bit systems, in one block from kasan_port_alloc(). Not hot. May be called before or after kasan_init().
  *
+ * Pages that kasan_page_alloc() gave before this call stay accessible, without redzones and stacks, until they are freed
+ * and handed out again; so do all pages between the first and the last of them, whose bugs are not found. From here on
+ * their frees are checked, page by page, and held in quarantine.
+ *
  * Return: NULL, or a message that says what is wrong and which number would be right. The allocator then works as
  * without KASAN.
  */
 KASAN_HOOK const char *kasan_page_heap_add(struct kasan_page_heap *heap) KASAN_OFF(return NULL);
 
 /** kasan_page_heap_adopt() - the whole pages of [@start, @start + @size) were handed out before kasan_page_heap_add(),
- *  as one allocation: they become accessible and may be freed. Call it right after that one. */
+ *  as one allocation: they become accessible and may be freed, also in parts. For pages that did not come from
+ *  kasan_page_alloc(), such as the memory of a boot allocator. Call it right after that one. */
 KASAN_HOOK void kasan_page_heap_adopt(struct kasan_page_heap *heap, void *start, size_t size)
 	KASAN_OFF();
 
@@ -99,6 +105,21 @@ KASAN_HOOK void *kasan_page_alloc(struct kasan_page_heap *heap, size_t size)
  * Return: false if a double or invalid free was reported: nothing else was done.
  */
 KASAN_HOOK bool kasan_page_free(struct kasan_page_heap *heap, void *ptr, size_t size, uintptr_t ip)
+	KASAN_OFF(if (ptr) heap->release(heap, ptr, kasan_page_heap_pages(size)); return true);
+
+/**
+ * kasan_page_free_part() - take back some pages of an allocation: the tail, the head, a single page
+ * @ptr: the first of them, aligned to a page, with the tag of the allocation's pointer.
+ * @size: bytes, rounded up to whole pages; 0: one page. They must lie in one allocation.
+ *
+ * For allocators of which a block of several pages may come back in parts. Each part that is left is an allocation of its
+ * own from then on, with the stack of the first, and is freed by kasan_page_free() or again in parts. The redzone goes
+ * with the last page. @heap->release gets the parts as they are freed, so the allocator must be able to take them.
+ *
+ * Return, @ip: as kasan_page_free().
+ */
+KASAN_HOOK bool kasan_page_free_part(struct kasan_page_heap *heap, void *ptr, size_t size,
+				     uintptr_t ip)
 	KASAN_OFF(if (ptr) heap->release(heap, ptr, kasan_page_heap_pages(size)); return true);
 
 /** kasan_page_heap_size() - Return: requested bytes of the live allocation @ptr; 0 if it is not one, or if no mode is

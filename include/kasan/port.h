@@ -36,11 +36,8 @@
 #ifndef KASAN_PORT_H
 #define KASAN_PORT_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <kasan/config.h>
+#include <kasan/types.h>
 
 struct kasan_object;
 struct kasan_area;
@@ -102,7 +99,7 @@ unsigned int kasan_port_cpu(void);
  * handler's own frames. Traces of allocations and frees end there; otherwise every trace would be a new one, and the
  * stack depot would fill up. The traces of reports continue into the interrupted code.
  * @overflowed: true if the stack has overflowed (its canary words were overwritten). Only reports read it,
- * to print it.
+ * to print it. If finding out takes long, use kasan_port_stack_overflowed() instead.
  */
 struct kasan_port_task {
 	uint32_t id;
@@ -256,6 +253,10 @@ bool kasan_port_find_area(const void *addr, struct kasan_area *area);
  */
 bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *task);
 
+/** kasan_port_stack_overflowed() - has the stack of the running task, @task as kasan_port_task() gave it, overflowed at
+ *  some time? For kasan_stack_overflowed() of <kasan/stack.h>. Called in reports, which then say so. Default: false. */
+bool kasan_port_stack_overflowed(const struct kasan_port_task *task);
+
 /**
  * kasan_port_report_stack() - the stack on which this CPU's reports run, so that a report does not overflow the stack of
  *	the task that it reports on
@@ -313,6 +314,11 @@ void kasan_port_report_begin(void);
  *  may call the runtime, and may panic (panic_on_warn). It need not return: a test may longjmp() out of it. In that case
  *  call kasan_flush_reports() first. @info: what was reported. Default: nothing. */
 void kasan_port_report_end(const struct kasan_report_info *info);
+
+/** kasan_port_callback() - call(@with): a callback that somebody has set, or __asan_on_error(), which runs in the report.
+ *  If such code uses more registers than the kernel does, save them around the call, or do not call it where it has none.
+ *  Default: calls it. */
+void kasan_port_callback(void (*call)(const void *with), const void *with);
 
 /* --- OPTIONAL: memory primitives that are not checked. Default: simple portable C. --- */
 

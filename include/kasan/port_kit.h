@@ -12,10 +12,7 @@
 #include <kasan/port.h>
 
 #ifdef __cplusplus
-#define KASAN_STATIC_ASSERT static_assert
 extern "C" {
-#else
-#define KASAN_STATIC_ASSERT _Static_assert
 #endif
 
 /**
@@ -112,6 +109,20 @@ static inline void kasan_must(const char *wrong)
 {
 	if (wrong)
 		kasan_port_panic(wrong);
+}
+
+/**
+ * kasan_print_load_offset() - print how far the image was moved, as `Kernel Offset: 0x80000000`
+ * @now: where a function or variable of the image is.
+ * @linked: the address of the same one in the ELF file: 0 for the first byte of an image that is linked for 0.
+ *
+ * For an image that runs elsewhere than it is linked for. Call it once at boot: `./redzone decode --elf` takes the line
+ * from the log, and with it finds the functions and source lines of plain addresses. An image that was moved down has an
+ * offset that wraps around. Any context in which kasan_port_print() may be called.
+ */
+static inline void kasan_print_load_offset(const volatile void *now, uintptr_t linked)
+{
+	kasan_report_line("Kernel Offset: 0x%lx", (unsigned long)((uintptr_t)now - linked));
 }
 
 /** kasan_run_constructors() - register the globals of all instrumented files. The linker script must keep .init_array

@@ -46,17 +46,21 @@ KASAN_HOOK bool kasan_report_fault(uintptr_t addr, size_t size, int direction, u
 /**
  * struct kasan_regs - registers of interrupted code, where its trace starts
  * @pc: the instruction that was interrupted. @sp: as it was before the interrupt. @lr: return address of a function
- * that calls no other; on x86_64 ignored.
+ * that calls no other; on x86_64 ignored, because calls leave it at @sp.
  * @fp: frame pointer: arm64 x29, riscv64 s0, x86_64 rbp, 32-bit Arm r7 (Thumb) or r11.
  * @r11: 32-bit Arm only: r11.
+ * @stack_start, @stack_end: the stack that @sp is on, for a handler that runs on another one, such as x86_64's IST
+ * stacks; 0: it is the one from kasan_port_task().
  */
 struct kasan_regs {
 	uintptr_t pc, sp, lr, fp, r11;
+	uintptr_t stack_start, stack_end;
 };
 
-/** kasan_report_fault_at() - kasan_report_fault() for processors whose traces need more than a frame pointer: 32-bit
- *  Arm, GCC. @regs: of the context that made the access. If a check has just reported this access, to memory without
- *  shadow, the fault is not reported again. */
+/** kasan_report_fault_at() - kasan_report_fault() with all registers: for handlers that run on a stack of their own, for
+ *  calls of what is not code, and for processors whose traces need more than a frame pointer: 32-bit Arm, GCC. @regs: of
+ *  the context that made the access. If a check has just reported this access, to memory without shadow, the fault is
+ *  not reported again. */
 KASAN_HOOK bool kasan_report_fault_at(uintptr_t addr, size_t size, int direction,
 				      const struct kasan_regs *regs) KASAN_OFF(return false);
 
@@ -138,8 +142,11 @@ struct kasan_report_info {
 	bool is_write;	      /* or may be one: see @is_unclear */
 	bool is_unclear; /* a fault, and the CPU does not say whether it was a read or a write */
 	bool is_free;
-	bool is_async; /* hardware tags: some access, some time before; @addr and @size are 0 */
-	uintptr_t ip;  /* code address of the access */
+	bool is_async;	   /* hardware tags: some access, some time before; @addr and @size are 0 */
+	bool is_undefined; /* found by UBSan: not an access; @addr and @size are 0 */
+	uintptr_t ip;	   /* code address of the access */
+	/* All its lines, if __asan_set_error_report_callback() has a callback; NULL: not known. */
+	const char *text;
 };
 
 /** kasan_report_filter() - ask @filter before every report; if it returns false nothing is printed and the report is
@@ -147,19 +154,24 @@ struct kasan_report_info {
  *  before the report lock is taken, and is not asked about reports that the runtime drops anyway. NULL removes it.
  *  Return: the previous filter. */
 typedef bool (*kasan_report_filter_fn)(const struct kasan_report_info *info);
-KASAN_HOOK kasan_report_filter_fn kasan_report_filter(kasan_report_filter_fn filter)
-	KASAN_OFF(return NULL);
+KASAN_REPORT_HOOK kasan_report_filter_fn kasan_report_filter(kasan_report_filter_fn filter)
+	KASAN_REPORT_OFF(return NULL);
 
 /** kasan_report_line() - print one formatted line inside a report, for kasan_port_print_*(). Formats: %s %c %d %u %x
  *  %lx %lu %zu %p (16 hex digits, 8 on 32-bit) %pS (name+0xoff/0xsize; 0x and hex digits if it has no name) %pB (the
  *  same for a return address), with width and zero padding; %.*s. */
-KASAN_HOOK __attribute__((format(printf, 1, 2))) void kasan_report_line(const char *fmt, ...)
-	KASAN_OFF();
+KASAN_REPORT_HOOK __attribute__((format(printf, 1, 2))) void kasan_report_line(const char *fmt, ...)
+	KASAN_REPORT_OFF();
 
 /** kasan_report_hook() - call @hook at the end of every report, whole or a single line, before kasan_port_report_end().
  *  NULL removes it. Return: the previous hook. */
 typedef void (*kasan_report_hook_fn)(const struct kasan_report_info *info);
-KASAN_HOOK kasan_report_hook_fn kasan_report_hook(kasan_report_hook_fn hook) KASAN_OFF(return NULL);
+KASAN_REPORT_HOOK kasan_report_hook_fn kasan_report_hook(kasan_report_hook_fn hook)
+	KASAN_REPORT_OFF(return NULL);
+
+/** kasan_call_death_callback() - a system that ends because of a report, other than by kasan_port_panic(), calls this
+ *  before: what __sanitizer_set_death_callback() has set is called, once. */
+KASAN_HOOK void kasan_call_death_callback(void) KASAN_OFF();
 
 /**
  * kasan_flush_reports() - print the reports that wait
@@ -169,15 +181,15 @@ KASAN_HOOK kasan_report_hook_fn kasan_report_hook(kasan_report_hook_fn hook) KAS
  * does a bug of a CPU that holds something the reporting CPU waits for. The runtime normally prints them right after
  * it. Any context; does nothing inside a report.
  */
-KASAN_HOOK void kasan_flush_reports(void) KASAN_OFF();
+KASAN_REPORT_HOOK void kasan_flush_reports(void) KASAN_REPORT_OFF();
 
 /** kasan_report_count() - Return: reports printed since boot; a single-line report counts too. */
-KASAN_HOOK unsigned long kasan_report_count(void) KASAN_OFF(return 0);
+KASAN_REPORT_HOOK unsigned long kasan_report_count(void) KASAN_REPORT_OFF(return 0);
 
 /** kasan_save_multi_shot(), kasan_restore_multi_shot() - let every bug be reported for a while, as tests need. Return:
  *  what to restore. */
-KASAN_HOOK bool kasan_save_multi_shot(void) KASAN_OFF(return false);
-KASAN_HOOK void kasan_restore_multi_shot(bool saved) KASAN_OFF();
+KASAN_REPORT_HOOK bool kasan_save_multi_shot(void) KASAN_REPORT_OFF(return false);
+KASAN_REPORT_HOOK void kasan_restore_multi_shot(bool saved) KASAN_REPORT_OFF();
 
 /* --- Stacks for allocators that keep records of their own --- */
 

@@ -13,9 +13,8 @@
 #ifndef KASAN_TAG_H
 #define KASAN_TAG_H
 
-#include <stdint.h>
-
 #include <kasan/config.h>
+#include <kasan/types.h>
 
 #ifdef __cplusplus
 extern "C" {

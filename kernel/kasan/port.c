@@ -31,7 +31,7 @@ void kasan_reports_forgive(unsigned long n)
 	__atomic_fetch_add(&reports_forgiven, n, __ATOMIC_RELAXED);
 }
 
-#ifdef CONFIG_KASAN
+#if defined(CONFIG_KASAN) || defined(CONFIG_KASAN_UBSAN)
 
 #include <kasan/kasan.h>
 #include <kasan/port.h>
@@ -193,9 +193,9 @@ void kasan_port_report_end(const struct kasan_report_info *info)
 	unsigned long flags;
 
 	__atomic_fetch_add(&reports_seen, 1, __ATOMIC_RELAXED);
-#ifndef CONFIG_KASAN_HW_TAGS
+#if defined(CONFIG_KASAN) && !defined(CONFIG_KASAN_HW_TAGS)
 	/* The compiler's checks come before the access. With hardware tags it has been done, or is not done at all. */
-	if (!info->is_free && !info->is_async)
+	if (!info->is_free && !info->is_async && !info->is_undefined)
 		kasan_note_report(info->addr, info->size);
 #endif
 	flags = arch_local_irq_save();
@@ -205,12 +205,14 @@ void kasan_port_report_end(const struct kasan_report_info *info)
 	if (current->kflags & PF_ONE_REPORT) {
 		if (preemptible() && !holds_rtlock()) {
 			kasan_flush_reports();
+			kasan_call_death_callback();
 			make_task_dead();
 		}
 		kthread_kill(current);
 	}
 	if (panic_on_warn) {
 		kasan_flush_reports();
+		kasan_call_death_callback();
 		panic("KASAN: panic_on_warn set ...");
 	}
 }

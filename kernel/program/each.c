@@ -100,14 +100,16 @@ core_param("each.key", key, charp, "a word",
 static volatile bool reported;
 static const char *bug_type = "no type";
 static uintptr_t bug_ip;
+static bool bug_is_undefined;
 
-#ifdef CONFIG_KASAN
+#if defined(CONFIG_KASAN) || defined(CONFIG_KASAN_UBSAN)
 static void note_report(const struct kasan_report_info *info)
 {
 	if (reported)
 		return;
 	bug_type = info->bug_type;
 	bug_ip = info->ip;
+	bug_is_undefined = info->is_undefined;
 	reported = true;
 }
 #endif
@@ -133,7 +135,13 @@ static bool print_result(unsigned int number, const char *name, enum program_end
 
 	escape_name(shown, sizeof(shown), name);
 	if (reported) {
-		scnprintf(why, sizeof(why), "KASAN: %s in %pS", bug_type, (void *)bug_ip);
+		scnprintf(why, sizeof(why), "%s: %s in %pS", bug_is_undefined ? "UBSAN" : "KASAN",
+			  bug_type, (void *)bug_ip);
+	} else if (end == PROGRAM_RETURNED && program_leaks()->count) {
+		const struct program_leaks *leaks = program_leaks();
+
+		scnprintf(why, sizeof(why), "leak: %lu objects of %lu bytes in %s", leaks->count,
+			  leaks->bytes, leaks->where ? leaks->where : "no function");
 	} else if (end == PROGRAM_RETURNED) {
 		ok = !status;
 		scnprintf(why, sizeof(why), "returned %d", status);
@@ -200,7 +208,7 @@ bool run_programs(int argc, char **argv)
 	unsigned long memory = nr_free_pages();
 	bool ok = true;
 
-#ifdef CONFIG_KASAN
+#if defined(CONFIG_KASAN) || defined(CONFIG_KASAN_UBSAN)
 	kasan_save_multi_shot();
 	kasan_report_hook(note_report);
 #endif

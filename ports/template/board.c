@@ -8,9 +8,24 @@
 #include "board.h"
 #include "heap.h"
 #include "tasks.h"
+#include "x86_64.h"
+
+#ifdef __x86_64__
+static void out_byte(uint16_t port, uint8_t value)
+{
+	__asm__ volatile("outb %0, %1" : : "a"(value), "Nd"(port));
+}
+#endif
 
 void board_puts(const char *text)
 {
+#ifdef __x86_64__
+	for (; *text; text++) {
+		if (*text == '\n')
+			out_byte(BOARD_COM1, '\r');
+		out_byte(BOARD_COM1, (uint8_t)*text);
+	}
+#else
 #if defined(__aarch64__) || defined(__arm__)
 	volatile uint32_t *data = (volatile uint32_t *)BOARD_UART;
 #else
@@ -27,6 +42,7 @@ void board_puts(const char *text)
 			*data = '\r';
 		*data = (unsigned char)*text;
 	}
+#endif
 }
 
 _Noreturn void board_exit(int status)
@@ -44,6 +60,12 @@ _Noreturn void board_exit(int status)
 	register const uint32_t *argument __asm__("r1") = block;
 
 	__asm__ volatile("bkpt 0xab" : : "r"(operation), "r"(argument) : "memory");
+#elif defined(__x86_64__)
+	/* QEMU's device for this makes 2 * status + 1 of it, so success is ACPI's power button. */
+	if (!status)
+		__asm__ volatile("outw %0, %1" : : "a"((uint16_t)0x2000), "Nd"((uint16_t)0x604));
+	else
+		out_byte(0xf4, (uint8_t)status);
 #else
 	/* The board's test device: 0x5555 is success, 0x3333 a failure with a status above. */
 	*(volatile uint32_t *)0x100000 = status ? (uint32_t)status << 16 | 0x3333 : 0x5555;
@@ -52,6 +74,7 @@ _Noreturn void board_exit(int status)
 		;
 }
 
+#ifndef TEMPLATE_HARTS /* whose start is in riscv_port.c */
 static void or_stop(const char *wrong)
 {
 	if (!wrong)
@@ -85,16 +108,23 @@ _Noreturn void board_start(void)
 	or_stop(tags_start());
 	/* 64 KiB; the default is 1 MiB. */
 	kasan_option("kasan.stack_ring_size", "2048");
+#elif defined(__x86_64__)
+	or_stop(paging_add_windows());
 #else
 	or_stop(kasan_window_add(start, size, __kasan_shadow_start));
 #endif
 	heap_watch();
 	kasan_option("kasan_multi_shot", "on");
-#ifdef __arm__
+#if defined(__arm__) || defined(__x86_64__)
 	tasks_start();
 #endif
 	/* Before the constructors: those of C++ programs run code that has bugs as well. */
 	kasan_init(size);
 	run_constructors();
+#ifdef __x86_64__
+	cpu_start_second();
+	cpu_timer_on();
+#endif
 	board_exit(main());
 }
+#endif

@@ -30,7 +30,6 @@ static void describe(const struct task *owner, struct kasan_port_task *task)
 	task->name = owner->name;
 	task->stack_start = owner->low;
 	task->stack_end = owner->high;
-	task->overflowed = task_overflowed(owner);
 }
 
 void kasan_port_task(struct kasan_port_task *task)

@@ -86,12 +86,19 @@ static void raw_free(void *raw)
 
 static void *acquire(struct kasan_heap *heap, size_t size)
 {
-	return raw_malloc(size);
+	const unsigned long flags = board_lock();
+	void *raw = raw_malloc(size);
+
+	board_unlock(flags);
+	return raw;
 }
 
 static void release(struct kasan_heap *heap, void *raw)
 {
+	const unsigned long flags = board_lock();
+
 	raw_free(raw);
+	board_unlock(flags);
 }
 
 static size_t raw_size(struct kasan_heap *heap, const void *raw)

@@ -10,6 +10,7 @@
 #include "heap.h"
 #include "log.h"
 #include "tasks.h"
+#include "x86_64.h"
 
 struct bug {
 	const char *name, *type; /* type: NULL: must not be reported */
@@ -134,8 +135,15 @@ static void stack_overread(void)
 }
 #endif
 
-#ifdef __arm__
-/* Cortex-M, see tasks.c: each bug runs in a task, and a fault ends the task. */
+#if defined(__arm__) || defined(__x86_64__)
+/* Each bug runs in a task, and a fault ends the task: see tasks.c, x86_64_port.c. */
+
+/* Nothing is there. On x86_64 it is not even an address (not canonical): the fault does not say which it was. */
+#ifdef __x86_64__
+#define WILD 0x4141414141414140
+#else
+#define WILD 0x5fff0000
+#endif
 
 static void null_read(void)
 {
@@ -150,11 +158,108 @@ static void null_call(void)
 
 static void wild_write(void)
 {
-	*(volatile uint32_t *)runtime(0x5fff0000) = 1;
+	*(volatile uint32_t *)runtime(WILD) = 1;
 	runtime(1);
 }
 
-/* 8 levels need about half a task's stack, 100 do not fit. */
+#ifdef __x86_64__
+static void wild_call(void)
+{
+	((void (*)(void))runtime(WILD))();
+	runtime(1);
+}
+
+/* By a function without checks. */
+static void wild_fill(void)
+{
+	__memset((void *)runtime(WILD), 0, 24);
+}
+
+static void heap_overread(void)
+{
+	char *text = malloc(30);
+
+	(void)*(volatile char *)(text + runtime(30));
+	free(text);
+}
+
+static void other_cpu(void)
+{
+	cpu_call(heap_overread);
+	cpu_wait();
+}
+
+static char *freed;
+static bool wanted;
+static volatile bool done;
+
+static void use_freed(void)
+{
+	if (__atomic_exchange_n(&wanted, false, __ATOMIC_ACQ_REL)) {
+		(void)*(volatile char *)freed;
+		done = true;
+	}
+}
+
+/* The handlers have stacks of their own. */
+static void in_handler(void (*volatile *handler)(void))
+{
+	void (*const usual)(void) = *handler;
+
+	freed = malloc(24);
+	free(freed);
+	done = false;
+	*handler = use_freed;
+	__atomic_store_n(&wanted, true, __ATOMIC_RELEASE);
+	if (handler == &board_nmi)
+		cpu_nmi();
+	while (!done)
+		;
+	*handler = usual;
+}
+
+static void in_interrupt(void)
+{
+	in_handler(&board_tick);
+}
+
+static void in_nmi(void)
+{
+	in_handler(&board_nmi);
+}
+
+/* What all ticks do: nothing wrong, in the middle of everything else. */
+static void tick(void)
+{
+	char *text = malloc(runtime(24));
+
+	memset(text, 't', runtime(24));
+	free(text);
+}
+
+static void work(void)
+{
+	size_t i;
+
+	for (i = 1; i <= 500; i++) {
+		char *text = malloc(runtime(i));
+
+		memset(text, 'w', runtime(i));
+		text = realloc(text, runtime(2 * i));
+		text[runtime(2 * i) - 1] = 'x';
+		free(text);
+	}
+}
+
+static void two_cpus(void)
+{
+	cpu_call(work);
+	work();
+	cpu_wait();
+}
+#endif
+
+/* 8 levels need about half a task's stack on Cortex-M, 1000 fit nowhere. */
 static __attribute__((noinline)) unsigned int recurse(unsigned int levels)
 {
 	volatile unsigned int words[4] = {levels};
@@ -166,13 +271,15 @@ static __attribute__((noinline)) unsigned int recurse(unsigned int levels)
 
 static void recursion(void)
 {
-	recurse(100);
+	recurse(1000);
 }
+#endif
 
+#ifdef __arm__
 /* Leaves no trace but in memory: what is overwritten is seen when the task has ended. */
 static void silent_overflow(void)
 {
-	__memset((void *)task_now()->low, 0, 8);
+	__memset((void *)(task_now()->low - 100), 0, 8);
 }
 #endif
 
@@ -208,11 +315,23 @@ static const struct bug bugs[] = {
 #ifndef CONFIG_KASAN_HW_TAGS
 	{"stack_overread", "stack-out-of-bounds", stack_overread},
 #endif
-#ifdef __arm__
+#if defined(__arm__) || defined(__x86_64__)
 	{"null_read", "null-ptr-deref", null_read},
 	{"null_call", "null-ptr-deref", null_call},
 	{"wild_write", "wild-memory-access", wild_write},
+#endif
+#ifdef __x86_64__
+	{"wild_call", "wild-memory-access", wild_call},
+	{"wild_fill", "wild-memory-access", wild_fill},
+	{"other_cpu", "slab-out-of-bounds", other_cpu},
+	{"in_interrupt", "slab-use-after-free", in_interrupt},
+	{"in_nmi", "slab-use-after-free", in_nmi},
+	{"two_cpus", NULL, two_cpus},
+#endif
+#if defined(__arm__) || defined(__x86_64__)
 	{"recursion", "stack-overflow", recursion},
+#endif
+#ifdef __arm__
 	{"silent_overflow", "stack-overflow", silent_overflow},
 #endif
 	{"device_register", NULL, device_register},
@@ -248,9 +367,12 @@ int main(void)
 	}
 	board_puts("template: start\n");
 	kasan_report_hook(note);
+#ifdef __x86_64__
+	board_tick = tick;
+#endif
 	for (i = 0; i < sizeof(bugs) / sizeof(bugs[0]); i++) {
 		count = 0;
-#ifdef __arm__
+#if defined(__arm__) || defined(__x86_64__)
 		task_run(1, bugs[i].run);
 #else
 		bugs[i].run();

@@ -2,13 +2,14 @@
 /*
  * tasks.c - Cortex-M: main() runs on the main stack (MSP), tasks on stacks of their own (PSP). Never instrumented.
  *
- * An overflow of a task's stack is seen in three ways: by the MPU (Armv7-M, the lowest 32 bytes cannot be touched), by the
- * limit register (Armv8-M), and everywhere by a pattern in the words above, when the task has ended.
+ * An overflow of a task's stack is seen in three ways: by the MPU (Armv7-M, the lowest 128 bytes cannot be touched), by the
+ * limit register (Armv8-M), and everywhere by a zone between that and the stack, when the task has ended.
  */
 #include "tasks.h"
 
 #include <kasan/kasan.h>
 #include <kasan/port.h>
+#include <kasan/stack.h>
 
 #include "board.h"
 #include "cortexm_fault.h"
@@ -24,11 +25,10 @@
 #define HAS_MPU 0
 #endif
 
-#define GUARD	 32U /* bytes, the smallest region of the MPU */
-#define PATTERN	 0x6b617361U
-#define PATTERNS 4 /* words, above the guard */
+#define GUARD 128U /* bytes, a region of the MPU: 32 are jumped over by a frame with redzones */
+#define ZONE  128U /* bytes, above the guard: see <kasan/stack.h> */
 
-static char stacks[2][GUARD + TASK_STACK] __attribute__((__aligned__(32)));
+static char stacks[2][GUARD + ZONE + TASK_STACK] __attribute__((__aligned__(GUARD)));
 static struct task tasks[2] = {{.name = "worker", .id = 1}, {.name = "recursor", .id = 2}};
 static struct task *now;
 static bool faulted;
@@ -54,16 +54,10 @@ const struct task *task_of(uintptr_t addr, size_t below)
 	return above;
 }
 
-bool task_overflowed(const struct task *task)
+bool kasan_port_stack_overflowed(const struct kasan_port_task *task)
 {
-	const volatile uint32_t *const words = (const volatile uint32_t *)task->low;
-	unsigned int i;
-
-	for (i = 0; i < PATTERNS; i++) {
-		if (words[i] != PATTERN)
-			return true;
-	}
-	return false;
+	return now && task->stack_start == now->low &&
+	       kasan_stack_overflowed((const void *)(now->low - ZONE), ZONE);
 }
 
 /* --- Guards --- */
@@ -86,9 +80,9 @@ static void forbid(unsigned int region, uintptr_t start, unsigned int log2)
 static void guard(const struct task *task)
 {
 #if HAS_MPU
-	forbid(1, task->low - GUARD, 5);
+	forbid(1, task->low - ZONE - GUARD, 7);
 #elif HAS_LIMIT
-	__asm__ volatile("msr psplim, %0" : : "r"(task->low + PATTERNS * sizeof(uint32_t)));
+	__asm__ volatile("msr psplim, %0" : : "r"(task->low));
 #else
 	(void)task;
 #endif
@@ -96,13 +90,12 @@ static void guard(const struct task *task)
 
 void tasks_start(void)
 {
-	unsigned int i, k;
+	unsigned int i;
 
 	for (i = 0; i < 2; i++) {
-		tasks[i].low = (uintptr_t)stacks[i] + GUARD;
+		kasan_stack_mark(stacks[i] + GUARD, ZONE);
+		tasks[i].low = (uintptr_t)stacks[i] + GUARD + ZONE;
 		tasks[i].high = tasks[i].low + TASK_STACK;
-		for (k = 0; k < PATTERNS; k++)
-			((uint32_t *)tasks[i].low)[k] = PATTERN;
 	}
 	kasan_cortexm_enable_faults();
 #if HAS_MPU
@@ -185,7 +178,7 @@ void task_run(unsigned int id, void (*code)(void))
 					.name = task->name,
 					.stack_start = task->low,
 					.stack_end = task->high};
-	unsigned int i;
+	char *const zone = (char *)task->low - ZONE;
 
 	now = task;
 	faulted = false;
@@ -194,11 +187,9 @@ void task_run(unsigned int id, void (*code)(void))
 	now = NULL;
 	/* What the task left poisoned on its stack is nobody's. */
 	kasan_unpoison_stack((const void *)task->low, (const void *)task->high);
-	if (!task_overflowed(task))
-		return;
 	/* A fault has ended it, and was reported. */
-	if (!faulted)
-		kasan_report_stack_overflow(&owner, 0, NULL);
-	for (i = 0; i < PATTERNS; i++)
-		((uint32_t *)task->low)[i] = PATTERN;
+	if (faulted)
+		kasan_stack_mark(zone, ZONE);
+	else
+		kasan_stack_check(&owner, zone);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tasks.h - Cortex-M: tasks with stacks of their own, one after the other. The least that reports can be shown with. */
+/* tasks.h - Cortex-M and x86_64: tasks with stacks of their own, one after the other on each CPU. The least that reports
+ * can be shown with. */
 #ifndef TASKS_H
 #define TASKS_H
 
@@ -17,11 +18,12 @@ struct task {
 	uintptr_t low, high;
 };
 
-/** tasks_start() - handlers, guards and stack patterns, before the first task. */
+/** tasks_start() - handlers, guards and zones below the stacks, before the first task. */
 void tasks_start(void);
 
 /** task_run() - run @code as the task with number @id, 1 or 2, on that task's stack, until it returns or a fault ends it.
- *  Afterwards the stack's pattern is compared, as a system does when it switches tasks. */
+ *  Afterwards, on Cortex-M, the zone below its stack is checked, as a system does when it switches tasks. x86_64: task
+ *  2 is that of the second CPU. */
 void task_run(unsigned int id, void (*code)(void));
 
 /** task_now() - Return: the running task, NULL if none is. */
@@ -29,8 +31,5 @@ const struct task *task_now(void);
 
 /** task_of() - Return: the task whose stack holds @addr, or begins at most @below bytes above it; NULL: none. */
 const struct task *task_of(uintptr_t addr, size_t below);
-
-/** task_overflowed() - is the pattern at the lower end of its stack gone? */
-bool task_overflowed(const struct task *task);
 
 #endif /* TASKS_H */

@@ -2,7 +2,7 @@
 # Freestanding compiler for the example: -DTEMPLATE_ARCH=arm64|riscv64|riscv32|cortex-m3|...
 # -DTEMPLATE_CC=clang-19|clang-22|gcc
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES TEMPLATE_ARCH TEMPLATE_CC)
-set(TEMPLATE_ARCH arm64 CACHE STRING "arm64, riscv64, riscv32, cortex-m3, cortex-m7 or cortex-m33")
+set(TEMPLATE_ARCH arm64 CACHE STRING "arm64, riscv64, riscv32, x86_64, cortex-m3, cortex-m7 or cortex-m33")
 set(TEMPLATE_CC clang-19 CACHE STRING "clang-19, clang-22 or gcc")
 set(CMAKE_SYSTEM_NAME Generic)
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
@@ -12,6 +12,9 @@ if(TEMPLATE_ARCH STREQUAL "arm64")
 elseif(TEMPLATE_ARCH MATCHES "^cortex-m")
   set(triple arm-none-eabi)
   set(cross arm-none-eabi-gcc)
+elseif(TEMPLATE_ARCH STREQUAL "x86_64")
+  set(triple x86_64-unknown-linux-gnu)
+  set(cross x86_64-linux-gnu-gcc)
 else()
   set(triple ${TEMPLATE_ARCH}-unknown-elf)
   set(cross riscv64-linux-gnu-gcc)

@@ -7,7 +7,8 @@
  */
 #include "../shadow/shadow.h"
 
-#ifdef CONFIG_KASAN_GENERIC
+/* UBSan alone leaves these functions to the system. */
+#if defined(CONFIG_KASAN_GENERIC) && !defined(KASAN_UBSAN_ALONE)
 
 #include "mem.h"
 

@@ -26,6 +26,7 @@ enum page_state {
 	PAGE_FREED, /* in quarantine, or back in the allocator */
 	PAGE_PART,  /* further page of a live allocation, its redzone included */
 	PAGE_GUARD, /* kept as the redzone of the page before */
+	PAGE_EARLY, /* perhaps handed out before kasan_page_heap_add() */
 };
 
 /**
@@ -55,6 +56,12 @@ static inline size_t pages_of(size_t size)
 	return size / PAGE + (size % PAGE != 0);
 }
 
+/* Pages without the redzone that an allocation has, or that a caller means. */
+static inline size_t user_pages(size_t size)
+{
+	return size ? pages_of(size) : 1;
+}
+
 /* Return: the number of the page that holds @addr, which has no tag; @heap->pages if none does. */
 static inline size_t page_at(const struct kasan_page_heap *heap, uintptr_t addr)
 {
@@ -70,6 +77,32 @@ static inline void *page_address(const struct kasan_page_heap *heap, size_t page
 }
 
 /* --- Registration --- */
+
+/* Which pages were handed out before there are records? One range holds them, as in simple heaps. */
+static void note_early(struct kasan_page_heap *heap, const void *raw, size_t count)
+{
+	const uintptr_t first = (uintptr_t)raw;
+
+	if (!heap->early_end || first < heap->early_start)
+		heap->early_start = first;
+	if (first + count * PAGE > heap->early_end)
+		heap->early_end = first + count * PAGE;
+}
+
+/* All pages but the early ones are free. */
+static void poison_free(struct kasan_page_heap *heap)
+{
+	size_t page, first = page_at(heap, heap->early_start);
+	size_t end = page_at(heap, heap->early_end);
+
+	/* None, or the allocator has given others than its own. */
+	if (first == heap->pages)
+		first = end = 0;
+	for (page = first; page < end; page++)
+		heap->records[page].state = PAGE_EARLY;
+	kasan_free_pages(heap->start, first * PAGE);
+	kasan_free_pages(page_address(heap, end), (heap->pages - end) * PAGE);
+}
 
 static const char *check_range(const struct kasan_page_heap *heap)
 {
@@ -118,7 +151,7 @@ const char *kasan_page_heap_add(struct kasan_page_heap *heap)
 		return kasan_complain("no memory for the records of ", heap->pages,
 				      " pages: kasan_port_alloc() must be able to give ", bytes,
 				      "");
-	kasan_free_pages(heap->start, heap->size);
+	poison_free(heap);
 	flags = kasan_lock(&page_heaps_lock);
 	heap->next = page_heaps;
 	__atomic_store_n(&page_heaps, heap, __ATOMIC_RELEASE);
@@ -192,7 +225,7 @@ static void *acquire(struct kasan_page_heap *heap, size_t count)
 
 kasan_noinline void *kasan_page_alloc(struct kasan_page_heap *heap, size_t size)
 {
-	const size_t wanted = size ? pages_of(size) : 1;
+	const size_t wanted = user_pages(size);
 	const size_t count = wanted + (kasan_on() && heap->records ? heap->redzone_pages : 0);
 	struct kasan_large_meta large;
 	unsigned long flags;
@@ -202,8 +235,11 @@ kasan_noinline void *kasan_page_alloc(struct kasan_page_heap *heap, size_t size)
 	if (kasan_unlikely(count < wanted))
 		return NULL;
 	raw = heap->records ? acquire(heap, count) : heap->acquire(heap, count);
-	if (kasan_unlikely(!raw || !heap->records))
+	if (kasan_unlikely(!raw || !heap->records)) {
+		if (raw)
+			note_early(heap, raw, count);
 		return raw;
+	}
 	first = page_at(heap, (uintptr_t)raw);
 	if (kasan_unlikely((uintptr_t)raw % PAGE || count > heap->pages - first))
 		return raw;
@@ -252,18 +288,60 @@ static bool is_stale(const void *ptr)
 #endif
 }
 
-/* Under the heap's lock, so that one of two concurrent frees fails. @page: of @addr, in the range. */
-static const char *why_bad(const struct kasan_page_heap *heap, uintptr_t addr, size_t page,
-			   size_t size)
+/* Under the heap's lock. Early pages that come back become an allocation, so that they are freed like one. */
+static void adopt_early(struct kasan_page_heap *heap, size_t first, size_t count)
+{
+	size_t page;
+
+	for (page = first; page - first < count; page++) {
+		if (page >= heap->pages || heap->records[page].state != PAGE_EARLY)
+			return;
+	}
+	kasan_clear(&heap->records[first].large);
+	heap->records[first].large.size = count * PAGE;
+	record_span(heap, first, count);
+}
+
+/* Under the heap's lock. The live allocation at the page @first ends before @page, where another one begins that has the
+ * same stack. */
+static void split(struct kasan_page_heap *heap, size_t first, size_t page)
+{
+	struct kasan_page_record *record = &heap->records[first];
+	const size_t span = record->span, kept = page - first;
+
+	kasan_copy(&heap->records[page], record);
+	heap->records[page].large.size -= kept * PAGE;
+	record->large.size = kept * PAGE;
+	record_span(heap, first, kept);
+	record_span(heap, page, span - kept);
+}
+
+/* Under the heap's lock, so that one of two concurrent frees fails. @page: of @addr, in the range. @part: the pages may
+ * be any of a live allocation, and become one of their own. */
+static const char *why_bad(struct kasan_page_heap *heap, uintptr_t addr, size_t page, size_t size,
+			   bool part)
 {
 	const struct kasan_page_record *record = &heap->records[page];
+	size_t first = page, count = user_pages(size), all;
 
 	if (record->state == PAGE_FREED)
 		return "double-free";
-	if (record->state != PAGE_LIVE || addr != (uintptr_t)page_address(heap, page))
+	if (addr != (uintptr_t)page_address(heap, page))
 		return "invalid-free";
-	if (size && pages_of(size) != (record->large.size ? pages_of(record->large.size) : 1))
+	if (record->state == PAGE_EARLY)
+		adopt_early(heap, page, count);
+	if (part && record->state == PAGE_PART)
+		first -= record->span;
+	record = &heap->records[first];
+	if (record->state != PAGE_LIVE)
 		return "invalid-free";
+	all = user_pages(record->large.size) - (page - first);
+	if (part ? page - first + count > user_pages(record->large.size) : size && count != all)
+		return "invalid-free";
+	if (first != page)
+		split(heap, first, page);
+	if (part && count < all)
+		split(heap, page, page + count);
 	return NULL;
 }
 
@@ -286,8 +364,8 @@ static size_t record_free(struct kasan_page_heap *heap, size_t first,
 }
 
 /* @count: filled with the pages of the allocation, if nothing is wrong. */
-static const char *end_life(struct kasan_page_heap *heap, void *ptr, size_t size, uintptr_t fp,
-			    uintptr_t ip, size_t *count)
+static const char *end_life(struct kasan_page_heap *heap, void *ptr, size_t size, bool part,
+			    uintptr_t fp, uintptr_t ip, size_t *count)
 {
 	const uintptr_t addr = kasan_untag_addr((uintptr_t)ptr);
 	const size_t page = page_at(heap, addr);
@@ -301,7 +379,7 @@ static const char *end_life(struct kasan_page_heap *heap, void *ptr, size_t size
 		return "double-free";
 	kasan_set_track(&track, ip, fp);
 	flags = kasan_lock(lock_of(heap));
-	wrong = why_bad(heap, addr, page, size);
+	wrong = why_bad(heap, addr, page, size, part);
 	if (!wrong)
 		*count = record_free(heap, page, &track);
 	kasan_unlock(lock_of(heap), flags);
@@ -324,8 +402,8 @@ static void quarantine(struct kasan_page_heap *heap, void *raw, size_t count)
 		heap->release(heap, raw, count);
 }
 
-kasan_noinline bool kasan_page_free(struct kasan_page_heap *heap, void *ptr, size_t size,
-				    uintptr_t ip)
+static kasan_always_inline bool take_back(struct kasan_page_heap *heap, void *ptr, size_t size,
+					  bool part, uintptr_t ip)
 {
 	const uintptr_t fp = KASAN_CALLER_FP();
 	const char *wrong;
@@ -335,10 +413,10 @@ kasan_noinline bool kasan_page_free(struct kasan_page_heap *heap, void *ptr, siz
 	if (!ptr)
 		return true;
 	if (kasan_unlikely(!heap->records)) {
-		heap->release(heap, ptr, size ? pages_of(size) : 1);
+		heap->release(heap, ptr, user_pages(size));
 		return true;
 	}
-	wrong = end_life(heap, ptr, size, fp, KASAN_CALLER_IP(), &count);
+	wrong = end_life(heap, ptr, size, part, fp, KASAN_CALLER_IP(), &count);
 	if (kasan_unlikely(wrong)) {
 		kasan_report_bad_free(wrong, ptr, ip ? ip : KASAN_CALLER_IP(), fp);
 		return false;
@@ -347,6 +425,18 @@ kasan_noinline bool kasan_page_free(struct kasan_page_heap *heap, void *ptr, siz
 	kasan_free_pages(raw, count * PAGE);
 	quarantine(heap, raw, count);
 	return true;
+}
+
+kasan_noinline bool kasan_page_free(struct kasan_page_heap *heap, void *ptr, size_t size,
+				    uintptr_t ip)
+{
+	return take_back(heap, ptr, size, false, ip);
+}
+
+kasan_noinline bool kasan_page_free_part(struct kasan_page_heap *heap, void *ptr, size_t size,
+					 uintptr_t ip)
+{
+	return take_back(heap, ptr, size, true, ip);
 }
 
 void kasan_page_heap_shrink(struct kasan_page_heap *heap)

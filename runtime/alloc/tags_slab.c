@@ -7,8 +7,6 @@
  * live one have its tag, and memory beyond the size asked for stays invalid. The next owner must not get the last
  * owner's tag, which waits in the allocator's own list, in the top byte of the pointer that was freed.
  */
-#include <kasan/slab_inline.h>
-
 #include "meta.h"
 #include "hw_sample.h"
 #include "hw_slack.h"
@@ -16,6 +14,8 @@
 #include "../base/up.h"
 #include "../tags/tags_hot.h"
 #include "../track/ring.h"
+
+#include <kasan/slab_inline.h>
 
 #ifdef CONFIG_KASAN_TAGS
 

@@ -16,9 +16,6 @@
 #ifndef KASAN_ARCH_H
 #define KASAN_ARCH_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <kasan/hook.h>
 
 #define kasan_noinline __attribute__((__noinline__))
@@ -79,6 +76,15 @@ static inline uintptr_t kasan_arch_frame_ra(uintptr_t fp)
 {
 	return kasan_arch_strip_ra(kasan_arch_frame_raw_ra(fp));
 }
+
+/* kasan_arch_is_address() - false: the CPU refuses every access at @addr, whatever the page tables hold. */
+#ifndef KASAN_ARCH_HAS_NON_ADDRESSES
+static inline bool kasan_arch_is_address(uintptr_t addr)
+{
+	(void)addr;
+	return true;
+}
+#endif
 
 /* Calls leave the return address in a register, even a call of something that is not code. */
 #ifdef __x86_64__

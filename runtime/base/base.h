@@ -9,6 +9,9 @@
 #ifndef KASAN_BASE_H
 #define KASAN_BASE_H
 
+/* For <kasan/config.h>, so no file of the runtime includes a public header before this one. */
+#define KASAN_RUNTIME_FILE 1
+
 #include <kasan/kasan.h>
 #include <kasan/port.h>
 #include <kasan/stats.h>

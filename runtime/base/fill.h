@@ -3,9 +3,9 @@
 #ifndef KASAN_FILL_H
 #define KASAN_FILL_H
 
-#include <kasan/shadow_inline.h>
-
 #include "base.h"
+
+#include <kasan/shadow_inline.h>
 
 /** kasan_fill() - write @count bytes at @at, and no others: another CPU may be changing a neighbouring granule's
  *  shadow. */

@@ -3,7 +3,14 @@
 #ifndef KASAN_FORMAT_H
 #define KASAN_FORMAT_H
 
+#if __has_include(<stdarg.h>)
 #include <stdarg.h>
+#else /* -nostdinc */
+typedef __builtin_va_list va_list;
+#define va_start(args, last) __builtin_va_start(args, last)
+#define va_arg(args, type)   __builtin_va_arg(args, type)
+#define va_end(args)	     __builtin_va_end(args)
+#endif
 
 #include "base.h"
 

@@ -33,12 +33,9 @@
 #ifndef KASAN_LOCK_H
 #define KASAN_LOCK_H
 
-#include <stdbool.h>
+#include "base.h"
 
-#include <kasan/port.h>
 #include <kasan/tags_inline.h>
-
-#include "../arch/arch.h"
 
 /** struct kasan_lock - @owner: the number of the CPU that holds it, plus 1; 0: free. Zeroed memory is an unlocked lock.
  *  */

@@ -27,6 +27,7 @@ DEFAULT(bool, kasan_port_is_user, (uintptr_t addr), false)
 DEFAULT(bool, kasan_port_find_object, (const void *addr, struct kasan_object *obj), false)
 DEFAULT(bool, kasan_port_find_area, (const void *addr, struct kasan_area *area), false)
 DEFAULT(bool, kasan_port_stack_owner, (const void *addr, struct kasan_port_task *task), false)
+DEFAULT(bool, kasan_port_stack_overflowed, (const struct kasan_port_task *task), false)
 DEFAULT(void *, kasan_port_report_stack, (size_t *size), NULL)
 DEFAULT(bool, kasan_port_is_interrupted, (uintptr_t before), false)
 DEFAULT(unsigned int *, kasan_port_task_depth, (void), NULL)
@@ -34,6 +35,11 @@ DEFAULT(bool, kasan_port_page_tag, (const void *addr, uint8_t *tag), false)
 DEFAULT(void, kasan_port_print_page, (const void *addr), )
 DEFAULT(void, kasan_port_report_begin, (void), )
 DEFAULT(void, kasan_port_report_end, (const struct kasan_report_info *info), )
+
+#ifdef KASAN_UBSAN_ALONE
+/* Nothing is remembered of allocations. */
+DEFAULT(void *, kasan_port_alloc, (size_t size), NULL)
+#endif
 
 #pragma GCC diagnostic pop
 

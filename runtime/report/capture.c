@@ -39,13 +39,29 @@ void kasan_clip_stack(struct kasan_port_task *task, uintptr_t sp, uintptr_t fp)
 		task->stack_end = high + page;
 }
 
-/* Something that is not code was called: the caller has only left its return address in a register. */
+/* Return: where a call that has come to no code would return to; 0: not known. */
+static uintptr_t return_address(const struct kasan_port_task *task, const struct kasan_regs *regs)
+{
+	const uintptr_t word = sizeof(word);
+
+	if (KASAN_ARCH_HAS_LR)
+		return regs->lr;
+	/* The call has pushed it, and nothing else has been pushed since. The stack is clipped to what can be read. */
+	if (regs->sp % word || regs->sp < task->stack_start || task->stack_end < word ||
+	    regs->sp > task->stack_end - word)
+		return 0;
+	return *(const uintptr_t *)regs->sp;
+}
+
+/* Something that is not code was called: the caller has only left its return address. */
 static size_t walk_from_caller(struct kasan_report *report, const struct kasan_regs *regs)
 {
-	if (!KASAN_ARCH_HAS_LR || !kasan_port_is_code(regs->lr) || !kasan_arch_is_return(regs->lr))
+	const uintptr_t pc = return_address(&report->task, regs);
+
+	if (!pc || !kasan_port_is_code(pc) || !kasan_arch_is_return(pc))
 		return 0;
 	report->at_pc = false;
-	return kasan_stack_walk_fault(&report->task, regs->lr, regs->fp, report->pcs,
+	return kasan_stack_walk_fault(&report->task, pc, regs->fp, report->pcs,
 				      CONFIG_KASAN_STACK_DEPTH);
 }
 
@@ -72,6 +88,8 @@ static void capture_trace(struct kasan_report *report, const struct kasan_bug *b
 static void capture_task(struct kasan_report *report, const struct kasan_bug *bug)
 {
 	kasan_copy(&report->task, &bug->task);
+	if (kasan_port_stack_overflowed(&bug->task))
+		report->task.overflowed = true;
 	kasan_clip_stack(&report->task, bug->sp, report->fp);
 	kasan_copy_name(report->comm, sizeof(report->comm), report->task.name, "none");
 	capture_trace(report, bug);
@@ -150,11 +168,22 @@ static void copy_facts(struct kasan_report *report, const struct kasan_bug *bug)
 	report->is_unclear = bug->how & KASAN_HOW_UNCLEAR;
 	report->ip = bug->ip;
 	report->fp = bug->fp;
+#if CONFIG_KASAN_CALLBACKS
+	report->sp = bug->sp;
+#endif
 #ifdef CONFIG_KASAN_TAGS
 	report->newest_record = bug->newest_record;
 #endif
 	if (CONFIG_KASAN_SLAB && bug->slack)
 		kasan_copy(&report->slack, bug->slack);
+#ifdef CONFIG_KASAN_UBSAN
+	if (bug->undefined) {
+		report->is_undefined = true;
+		report->file = bug->undefined->file;
+		report->line = bug->undefined->line;
+		report->column = bug->undefined->column;
+	}
+#endif
 	report->cpu = kasan_port_cpu();
 }
 
@@ -165,7 +194,7 @@ void kasan_capture_short(struct kasan_report *report, const struct kasan_bug *bu
 	kasan_copy_name(report->comm, sizeof(report->comm), report->task.name, "none");
 	report->pcs[0] = bug->ip;
 	report->depth = 1;
-	if (KASAN_IS_ASYNC(report))
+	if (KASAN_IS_NOT_OF_MEMORY(report))
 		return;
 	capture_overflow(report, bug);
 	capture_first_bad(report);
@@ -178,7 +207,12 @@ void kasan_capture(struct kasan_report *report, const struct kasan_bug *bug)
 {
 	copy_facts(report, bug);
 	capture_task(report, bug);
-	if (KASAN_IS_ASYNC(report))
+#ifdef CONFIG_KASAN_UBSAN
+	/* A short report has no room for it. */
+	if (bug->undefined && bug->undefined->add)
+		bug->undefined->add(&report->sentence, bug->undefined);
+#endif
+	if (KASAN_IS_NOT_OF_MEMORY(report))
 		return;
 	capture_overflow(report, bug);
 	capture_first_bad(report);

@@ -9,6 +9,7 @@
 #define KASAN_CAPTURED_H
 
 #include "check.h"
+#include "facts.h"
 
 #include "../alloc/globals.h"
 #include "../alloc/hw_slack.h"
@@ -91,12 +92,39 @@ struct kasan_tagged_frame {
 #define KASAN_HOW_ASYNC	  16U
 #define KASAN_HOW_UNCLEAR 32U
 
+#ifdef CONFIG_KASAN_UBSAN
+struct ubsan_type;
+
+/**
+ * struct kasan_undefined - a bug of UBSan, from one of its functions
+ * @file, @line, @column: where the source does it; NULL: not known.
+ * @add: appends the sentence that says what was wrong, while the report is captured; NULL: there is none. It gets
+ * @sentence, @types and @values: ubsan/data.h.
+ * @ip, @fp: where the trace starts.
+ * @regs: registers of the code that has trapped; NULL: it has called a function.
+ */
+struct kasan_undefined {
+	const char *file;
+	uint32_t line, column;
+	void (*add)(struct kasan_line *line, const struct kasan_undefined *bug);
+	const char *sentence;
+	const struct ubsan_type *const *types;
+	uintptr_t values[3];
+	uintptr_t ip, fp;
+	const struct kasan_regs *regs;
+};
+
+/** kasan_report_undefined() - report.c: report @found. @type: constant. Return: false if it was suppressed. */
+bool kasan_report_undefined(const char *type, const struct kasan_undefined *found);
+#endif
+
 /**
  * struct kasan_bug - the facts of a bug, as in struct kasan_report
  * @how: KASAN_HOW_*.
  * @slack: copied into the report; NULL: none.
  * @regs: registers of the interrupted code, where @ip comes from; NULL: not interrupted, or not known.
  * @owner: the task whose stack has overflowed, if that was found.
+ * @undefined: what UBSan has found; NULL: it is a bug of memory.
  * @sp: from report.c: stack pointer of the context that found it; 0: not known.
  * @task: from report.c: that context's task, as the port describes it.
  */
@@ -109,6 +137,9 @@ struct kasan_bug {
 	const struct kasan_slack *slack;
 	const struct kasan_regs *regs;
 	const struct kasan_port_task *owner;
+#ifdef CONFIG_KASAN_UBSAN
+	const struct kasan_undefined *undefined;
+#endif
 	uintptr_t sp;
 	struct kasan_port_task task;
 #ifdef CONFIG_KASAN_TAGS
@@ -130,9 +161,19 @@ struct kasan_report {
 	/* A write that was found later by its result (kasan.slack=check); @slack.found is NULL if it is not one. */
 	struct kasan_slack slack;
 	uintptr_t ip, fp;
+#if CONFIG_KASAN_CALLBACKS
+	uintptr_t sp; /* of the context that found it; 0: not known */
+#endif
 
 #ifdef CONFIG_KASAN_TAGS
 	uint64_t newest_record; /* of the stack ring, when the bug was found */
+#endif
+
+#ifdef CONFIG_KASAN_UBSAN
+	bool is_undefined; /* a bug of UBSan: nothing is known of memory */
+	const char *file;
+	uint32_t line, column;
+	struct kasan_line sentence; /* empty: there is none */
 #endif
 
 	/* From capture.c: task, call trace, and the state of memory. */
@@ -177,6 +218,24 @@ struct kasan_report {
 #define KASAN_IS_ASYNC(report) ((report)->is_async)
 #else
 #define KASAN_IS_ASYNC(report) ((void)(report), false)
+#endif
+
+/* A constant where only one kind of bug is reported, so that the code for the other kind is not there. */
+#if !defined(CONFIG_KASAN_UBSAN)
+#define KASAN_IS_UNDEFINED(report)  ((void)(report), false)
+#define KASAN_BUG_IS_UNDEFINED(bug) ((void)(bug), false)
+#define KASAN_IS_NOT_OF_MEMORY	    KASAN_IS_ASYNC
+#define KASAN_PANIC_WHY		    "kasan.fault=panic: bad access or free"
+#else
+#ifdef KASAN_UBSAN_ALONE
+#define KASAN_IS_UNDEFINED(report) ((void)(report), true)
+#else
+#define KASAN_IS_UNDEFINED(report) ((report)->is_undefined)
+#endif
+#define KASAN_BUG_IS_UNDEFINED(bug)    ((bug)->undefined != NULL)
+/* Nothing is known of an access. */
+#define KASAN_IS_NOT_OF_MEMORY(report) (KASAN_IS_ASYNC(report) || KASAN_IS_UNDEFINED(report))
+#define KASAN_PANIC_WHY		       "kasan.fault=panic: bad access or free, or undefined behaviour"
 #endif
 
 /* --- notice.c --- */
@@ -333,6 +392,12 @@ void kasan_describe_stack(struct kasan_report *report);
 /** kasan_print_frame() - print the lines of "This frame has N objects:". */
 void kasan_print_frame(const struct kasan_frame *frame);
 
+/** kasan_find_variable() - fill name and place of @located with the variable of @frame that @addr lies in, or else with
+ *  the next one above. */
+struct kasan_located;
+void kasan_find_variable(const struct kasan_frame *frame, uintptr_t addr,
+			 struct kasan_located *located);
+
 /** kasan_copy_string() - copy a string that may be garbage: at most @size - 1 characters, up to memory that cannot be
  *  read; unprintable characters become '?'. Return: characters copied. */
 size_t kasan_copy_string(char *to, const char *from, size_t size);
@@ -340,6 +405,9 @@ size_t kasan_copy_string(char *to, const char *from, size_t size);
 /* --- print.c --- */
 
 void kasan_print_report(const struct kasan_report *report);
+
+/** kasan_print_tracks() - print the stacks of @owner's allocation and free, and of work that has to do with it. */
+void kasan_print_tracks(const struct kasan_owner *owner);
 
 /** kasan_print_short() - print what needs little stack. @left: bytes of stack left. */
 void kasan_print_short(const struct kasan_report *report, size_t left);

@@ -141,7 +141,7 @@ KASAN_WEAK bool kasan_port_readable(const void *addr, size_t size)
 	/* Names and descriptions lie in read-only memory that seldom has a window. Without an MMU hardly any address is
 	 * unreadable, so only addresses near null are taken for garbage. */
 	if (first >= (CONFIG_KASAN_NULL_CHECK ? CONFIG_KASAN_NULL_CHECK : CONFIG_KASAN_NULL_LIMIT))
-		return true;
+		return kasan_arch_is_address(first);
 #endif
 	return kasan_has_shadow(first) && kasan_has_shadow(first + (size - 1));
 }

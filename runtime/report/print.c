@@ -126,10 +126,23 @@ static void print_access(const struct kasan_report *report)
 	kasan_line_print(&line);
 }
 
+/* Prints who has found it, and the trace. */
+static void print_context(const struct kasan_report *report)
+{
+	/* The port would describe the context that prints. */
+	if (CONFIG_KASAN_WAITING_REPORTS && report->was_put_off)
+		kasan_report_line("CPU: %u PID: %u Comm: %s", report->cpu,
+				  (unsigned int)report->task.id, report->comm);
+	else
+		kasan_port_print_banner();
+	kasan_report_line("Call trace:");
+	print_trace(report->pcs, report->depth, report->at_pc);
+	if (KASAN_ARCH_UNWINDS && report->depth == 1)
+		kasan_report_line(" (no callers: compile with -funwind-tables, link .ARM.exidx)");
+}
+
 static void print_header(const struct kasan_report *report)
 {
-	const unsigned int pid = report->task.id;
-
 	line.length = 0;
 	kasan_line_add(&line, "BUG: KASAN: ");
 	add_title(&line, report);
@@ -142,15 +155,7 @@ static void print_header(const struct kasan_report *report)
 				  kasan_addr_tag(report->pointer), report->bad_shadow);
 #endif
 	blank();
-	/* The port would describe the context that prints. */
-	if (CONFIG_KASAN_WAITING_REPORTS && report->was_put_off)
-		kasan_report_line("CPU: %u PID: %u Comm: %s", report->cpu, pid, report->comm);
-	else
-		kasan_port_print_banner();
-	kasan_report_line("Call trace:");
-	print_trace(report->pcs, report->depth, report->at_pc);
-	if (KASAN_ARCH_UNWINDS && report->depth == 1)
-		kasan_report_line(" (no callers: compile with -funwind-tables, link .ARM.exidx)");
+	print_context(report);
 }
 
 /* After the header, because it explains everything else. */
@@ -166,7 +171,7 @@ static void print_overflow(const struct kasan_report *report)
 		kasan_report_line(" its stack pointer is %zu bytes below it", report->overflow_by);
 }
 
-static void print_tracks(const struct kasan_owner *owner)
+void kasan_print_tracks(const struct kasan_owner *owner)
 {
 	if (owner->has_alloc)
 		print_track("Allocated", &owner->alloc);
@@ -353,6 +358,35 @@ static void print_memory(const struct kasan_report *report)
 	}
 }
 
+/* Adds "file.c:12:3", or the function if the code does not say more. */
+static void add_place(struct kasan_line *to, const struct kasan_report *report)
+{
+#ifdef CONFIG_KASAN_UBSAN
+	char file[160];
+
+	if (report->file && kasan_copy_string(file, report->file, sizeof(file))) {
+		kasan_line_add(to, "%s:%u:%u", file, (unsigned int)report->line,
+			       (unsigned int)report->column);
+		return;
+	}
+#endif
+	kasan_line_add(to, report->at_pc ? "%pS" : "%pB", (const void *)report->ip);
+}
+
+/* The headline is the one of Linux's UBSan, which parsers know. */
+static void print_undefined(const struct kasan_report *report)
+{
+	line.length = 0;
+	kasan_line_add(&line, "UBSAN: %s in ", report->type);
+	add_place(&line, report);
+	kasan_line_print(&line);
+#ifdef CONFIG_KASAN_UBSAN
+	if (report->sentence.length)
+		kasan_report_line("%.*s", (unsigned int)report->sentence.length,
+				  report->sentence.text);
+#endif
+}
+
 /* Not "BUG: KASAN:", which parsers take for the beginning of a report, missing the rest; nor "Write of size", which
  * they would read as the access of an earlier double free. The callers tell which earlier report is meant. They come
  * last, because a line that is too long is cut. */
@@ -361,10 +395,13 @@ void kasan_print_again(const struct kasan_report *report, unsigned long count)
 	size_t i;
 
 	line.length = 0;
-	kasan_line_add(&line, "KASAN: ");
+	kasan_line_add(&line, KASAN_IS_UNDEFINED(report) ? "UBSan: " : "KASAN: ");
 	add_title(&line, report);
 	kasan_line_add(&line, " again (%lu times): ", count);
-	add_access(&line, report, false);
+	if (KASAN_IS_UNDEFINED(report))
+		add_place(&line, report);
+	else
+		add_access(&line, report, false);
 	for (i = 1; i < report->depth && i < KASAN_PLACE_FRAMES; i++)
 		kasan_line_add(&line, kasan_is_place(report->pcs, i, false) ? "%s%pS" : "%s%pB",
 			       i == 1 ? ", called by " : " < ", (const void *)report->pcs[i]);
@@ -374,8 +411,13 @@ void kasan_print_again(const struct kasan_report *report, unsigned long count)
 void kasan_print_short(const struct kasan_report *report, size_t left)
 {
 	separator();
-	kasan_report_line("BUG: KASAN: %s in 0x%lx", report->type, (unsigned long)report->ip);
-	print_access(report);
+	if (KASAN_IS_UNDEFINED(report)) {
+		print_undefined(report);
+	} else {
+		kasan_report_line("BUG: KASAN: %s in 0x%lx", report->type,
+				  (unsigned long)report->ip);
+		print_access(report);
+	}
 	if (report->is_overflow)
 		print_overflow(report);
 	kasan_report_line(
@@ -390,6 +432,12 @@ void kasan_print_report(const struct kasan_report *report)
 	unsigned long before;
 
 	separator();
+	if (KASAN_IS_UNDEFINED(report)) {
+		print_undefined(report);
+		print_context(report);
+		separator();
+		return;
+	}
 	print_header(report);
 	if (report->is_overflow) {
 		blank();
@@ -402,7 +450,7 @@ void kasan_print_report(const struct kasan_report *report)
 	if (report->has_shadow) {
 		blank();
 		if (report->owner.kind != KASAN_OBJECT_NONE) {
-			print_tracks(&report->owner);
+			kasan_print_tracks(&report->owner);
 			print_owner(report);
 		}
 		if (CONFIG_KASAN_SLAB && report->slack.found)

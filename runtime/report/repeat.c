@@ -7,7 +7,7 @@
  *
  * A place is the type of the bug, the kind of access, and the first frames of the call trace: the bad access with its
  * callers, because one helper may serve many callers. An asynchronous report does not begin at its access, so its place
- * is the whole trace.
+ * is the whole trace. One of UBSan has the line and the column of the operation instead of its address.
  *
  * The table is bounded. When it is full, the place that was quiet for the longest time is forgotten: a bug in a loop
  * keeps its entry, and a forgotten one is reported whole again.
@@ -56,6 +56,12 @@ static void fill_place(struct place *place, const struct kasan_report *report)
 	place->kind = (uint8_t)(report->is_write | report->is_free << 1 | report->is_async << 2);
 	for (i = 0; i < report->depth && i < KASAN_PLACE_FRAMES; i++)
 		place->pcs[i] = report->pcs[i];
+#ifdef CONFIG_KASAN_UBSAN
+	/* One operation in the source may be several in the code: of a loop that was unrolled. */
+	if (report->is_undefined && report->file)
+		place->pcs[0] = (uintptr_t)report->file + report->line * 0x9e3779b1U +
+				report->column * 0x85ebca6bU;
+#endif
 	/* The rest of the trace is mixed into the last one. The factor is odd, so no bit is lost. */
 	for (; i < report->depth && report->is_async; i++)
 		place->pcs[KASAN_PLACE_FRAMES - 1] =

@@ -52,7 +52,7 @@ static bool printing_waiting;
 static const char *why_panic(bool may_write)
 {
 	if (kasan_opt_fault == KASAN_PANIC)
-		return "kasan.fault=panic: bad access or free";
+		return KASAN_PANIC_WHY;
 	if (kasan_opt_fault == KASAN_PANIC_ON_WRITE && may_write)
 		return "kasan.fault=panic_on_write: bad write or free";
 	return NULL;
@@ -108,7 +108,11 @@ static void fill_info(struct kasan_report_info *info, const struct kasan_report 
 	info->is_unclear = report->is_unclear;
 	info->is_free = report->is_free;
 	info->is_async = KASAN_IS_ASYNC(report);
+	info->is_undefined = KASAN_IS_UNDEFINED(report);
 	info->ip = report->ip;
+#if CONFIG_KASAN_CALLBACKS
+	info->text = kasan_text_take();
+#endif
 }
 
 /* A report that ends the system is printed whole, whatever its place. */
@@ -123,8 +127,9 @@ static void print_captured(struct kasan_report *report)
 {
 	unsigned long count;
 
-	if (!KASAN_IS_ASYNC(report))
+	if (!KASAN_IS_NOT_OF_MEMORY(report))
 		explain(report);
+	kasan_tell_error(report);
 	count = kasan_count_repeats(report);
 	if (count > 1 && is_brief(report))
 		kasan_print_again(report, count);
@@ -138,6 +143,7 @@ static void after_report(const struct kasan_report_info *info)
 {
 	const kasan_report_hook_fn hook = __atomic_load_n(&report_hook, __ATOMIC_ACQUIRE);
 
+	kasan_text_give(info->text, info->bug_type);
 	if (hook)
 		hook(info);
 	kasan_port_report_end(info);
@@ -148,7 +154,7 @@ static void panic_if_wanted(bool is_write)
 	const char *why = why_panic(is_write);
 
 	if (why)
-		kasan_port_panic(why);
+		kasan_end_system(why);
 }
 
 /* --- Reports that wait --- */
@@ -323,6 +329,7 @@ static bool is_wanted(const struct kasan_bug *bug)
 	info.is_unclear = bug->how & KASAN_HOW_UNCLEAR;
 	info.is_free = bug->how & KASAN_HOW_FREE;
 	info.is_async = bug->how & KASAN_HOW_ASYNC;
+	info.is_undefined = KASAN_BUG_IS_UNDEFINED(bug);
 	info.ip = bug->ip;
 	wanted = filter(&info);
 	asking[cpu] = false;
@@ -343,13 +350,13 @@ static struct checked {
 static void remember_check(const struct kasan_report *report)
 {
 	struct checked *const mine = &checked[kasan_port_cpu()];
-	const bool may_fault = !report->is_fault && !report->has_shadow;
+	const bool open = !report->is_fault && !report->has_shadow && !KASAN_IS_UNDEFINED(report);
 
 	/* Another CPU may look for its own fault meanwhile, and must not see one report's address with another's
 	 * task. */
 	__atomic_store_n(&mine->addr, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&mine->task, report->task.id, __ATOMIC_RELEASE);
-	__atomic_store_n(&mine->addr, may_fault ? report->pointer + 1 : 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&mine->addr, open ? report->pointer + 1 : 0, __ATOMIC_RELEASE);
 }
 
 /* Has a check in this task just reported the access at @addr? */
@@ -391,6 +398,7 @@ struct passage {
 static void print_short(const struct kasan_bug *bug, size_t left)
 {
 	kasan_capture_short(&the_report, bug);
+	kasan_tell_error(&the_report);
 	kasan_print_short(&the_report, left);
 	__atomic_fetch_add(&report_count, 1, __ATOMIC_RELAXED);
 }
@@ -432,21 +440,6 @@ static void pass(void *argument)
 	fill_info(&passage->info, &the_report);
 	remember_check(&the_report);
 	kasan_unlock_here(&kasan_report_lock);
-}
-
-/* Set the registers where traces on this CPU start. Return: the previous ones. */
-static const struct kasan_regs *start_traces(const struct kasan_regs *regs)
-{
-#if KASAN_ARCH_UNWINDS
-	const struct kasan_regs **const from = &kasan_unwind_from[kasan_port_cpu()];
-	const struct kasan_regs *const old = *from;
-
-	*from = regs;
-	return old;
-#else
-	(void)regs;
-	return NULL;
-#endif
 }
 
 /* What happens after a report, on the stack of the context that found the bug. May not return. */
@@ -507,14 +500,19 @@ static kasan_noinline bool report_it(struct kasan_bug *bug)
 		panic_if_wanted(bug->how & (KASAN_HOW_WRITE | KASAN_HOW_FREE));
 		return false;
 	}
+	/* The room was that of the handler's stack; all else is about the interrupted one. */
+	if (bug->regs && bug->regs->stack_end) {
+		bug->task.stack_start = bug->regs->stack_start;
+		bug->task.stack_end = bug->regs->stack_end;
+	}
 #if KASAN_ARCH_UNWINDS
 	kasan_unwind_here(&here);
-	old = start_traces(bug->regs ? bug->regs : &here);
+	old = kasan_start_traces(bug->regs ? bug->regs : &here);
 #else
-	old = start_traces(NULL);
+	old = kasan_start_traces(NULL);
 #endif
 	kasan_on_own_stack(pass, &passage);
-	start_traces(old);
+	kasan_start_traces(old);
 	kasan_port_irq_restore(irq);
 	if (passage.tried)
 		leave(&passage);
@@ -607,6 +605,18 @@ bool kasan_report_slack(const struct kasan_slack *slack, uint8_t tag, uintptr_t 
 		 KASAN_HOW_WRITE, ip, fp);
 	bug.slack = slack;
 	bug.size = last - first + 1;
+	return report_it(&bug);
+}
+#endif
+
+#ifdef CONFIG_KASAN_UBSAN
+bool kasan_report_undefined(const char *type, const struct kasan_undefined *found)
+{
+	struct kasan_bug bug;
+
+	fill_bug(&bug, type, 0, found->regs ? KASAN_HOW_AT_PC : 0, found->ip, found->fp);
+	bug.regs = found->regs;
+	bug.undefined = found;
 	return report_it(&bug);
 }
 #endif

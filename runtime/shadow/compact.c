@@ -179,7 +179,7 @@ bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
 			if (find_in_window(window, addr, end, bad))
 				return true;
 		} else {
-			if (kasan_is_null(addr)) {
+			if (kasan_is_refused(addr)) {
 				*bad = addr;
 				return true;
 			}

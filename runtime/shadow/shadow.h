@@ -43,15 +43,15 @@ static inline bool kasan_shadow_run(uintptr_t addr, size_t size, uint8_t **shado
 extern struct kasan_window kasan_windows[CONFIG_KASAN_MAX_WINDOWS];
 extern unsigned int kasan_window_count;
 
-/** kasan_is_null() - does a check refuse @addr, which lies in no window? See CONFIG_KASAN_NULL_CHECK. */
-static inline bool kasan_is_null(uintptr_t addr)
+/** kasan_is_refused() - does a check refuse @addr, which lies in no window? Null pointers: see CONFIG_KASAN_NULL_CHECK.
+ *  What cannot be an address: the access faults without one, and in a copy it faults in a function of the system's. */
+static inline bool kasan_is_refused(uintptr_t addr)
 {
 #if CONFIG_KASAN_NULL_CHECK + 0
-	return addr < CONFIG_KASAN_NULL_CHECK;
-#else
-	(void)addr;
-	return false;
+	if (addr < CONFIG_KASAN_NULL_CHECK)
+		return true;
 #endif
+	return !kasan_arch_is_address(addr);
 }
 
 /* Return: the window that holds @addr and is not the first, or NULL. Not inline: many places ask, but few get that
@@ -218,7 +218,7 @@ static kasan_always_inline bool kasan_access_ok(uintptr_t addr, size_t size)
 	if (distance >= kasan_windows[0].size) {
 		/* Windows start and end at granules, so an access within one granule is either in or out. */
 		return size <= KASAN_GRANULE_SIZE && kasan_window_count <= 1 &&
-		       !kasan_is_null(addr);
+		       !kasan_is_refused(addr);
 	}
 	if (size == 16 && kasan_unlikely(kasan_windows[0].size - distance < 16))
 		return false;

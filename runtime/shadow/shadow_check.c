@@ -95,7 +95,7 @@ static inline bool find_bad(uintptr_t first, uintptr_t last, uintptr_t *bad)
 				    bad)))
 				return true;
 		} else {
-			if (kasan_unlikely(kasan_is_null(first))) {
+			if (kasan_unlikely(kasan_is_refused(first))) {
 				*bad = first;
 				return true;
 			}

@@ -27,8 +27,8 @@ uint8_t *kasan_shadow_of(const void *addr)
 
 bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)
 {
-#ifdef CONFIG_KASAN_SHADOW_FULL
-	const uintptr_t granule = shadow - KASAN_FULL_OFFSET;
+#if defined(CONFIG_KASAN_SHADOW_OFFSET) && !defined(CONFIG_KASAN_SHADOW_COMPACT)
+	const uintptr_t granule = shadow - (uintptr_t)(CONFIG_KASAN_SHADOW_OFFSET);
 
 	/* Below the shadow of address 0 the difference wraps, so both ends fail the same test. */
 	if (granule > UINTPTR_MAX >> KASAN_SHADOW_SCALE_SHIFT)

@@ -10,9 +10,9 @@
 #ifndef KASAN_TAGS_H
 #define KASAN_TAGS_H
 
-#include <kasan/tags_inline.h>
-
 #include "../base/base.h"
+
+#include <kasan/tags_inline.h>
 
 /** kasan_tags_possible() - does the CPU have tags? Always true with software tags. */
 #ifdef CONFIG_KASAN_HW_TAGS

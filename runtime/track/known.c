@@ -17,7 +17,7 @@
 #define FIRST_ENTRIES 256U
 #define FIRST_SHIFT   24U
 #endif
-_Static_assert(FIRST_ENTRIES == UINT32_C(1) << (32 - FIRST_SHIFT),
+_Static_assert(FIRST_ENTRIES == (uint32_t)1 << (32 - FIRST_SHIFT),
 	       "a shift of 32 bits to an index");
 /* How many times larger each table is than the one before. */
 #define GROWTH 4U

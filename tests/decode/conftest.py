@@ -9,12 +9,12 @@ from redzone.core.base import ROOT
 from redzone.decode import decoder, model, symbols
 
 
-def decode(text, elfs=(), modules=None, folders=(), chunk=None):
+def decode(text, elfs=(), modules=None, folders=(), chunk=None, offset=None, allocators=()):
     """Return the model.Log of @text, str or bytes, given in pieces of @chunk bytes."""
     data = text.encode("utf-8", "surrogateescape") if isinstance(text, str) else text
-    found = symbols.Symbols(elfs, modules) if elfs else None
+    found = symbols.Symbols(elfs, modules, offset) if elfs else None
     try:
-        one = decoder.Decoder(found, folders)
+        one = decoder.Decoder(found, folders, allocators)
         one.begin("log")
         step = chunk or max(len(data), 1)
         for at in range(0, len(data), step):

@@ -268,6 +268,34 @@ def test_repeated_places():
     assert log.bugs[0].smallest == 0
 
 
+@pytest.mark.parametrize("counted", [False, True])
+@pytest.mark.parametrize("cut", [False, True])
+def test_repeated_places_of_a_helper(counted, cut):
+    """A string function that runs on is one bug: the `again` line names the function and two callers, the whole
+    report has the next caller too."""
+    block = only_report(golden("slab-use-after-free.log"))
+    place, caller, *_ = re.findall(r"(?m)^\[.*?\]  (\S+)$", block)
+    helper = "strcpy+0x18/0x40"
+    if cut:
+        # The line has room for a part of the second caller's name only.
+        block, caller = block.replace(f" {caller}\n", f" {'x' * 130}{caller}\n"), "x" * 130 + caller
+    whole = re.sub(rf"(?m)^(\[.*?\] ) {re.escape(place)}$", rf"\1 {helper}\n\1 {place}", block, count=1)
+    whole = whole.replace(f"free in {place}", f"free in {helper}")
+    line = (
+        f"KASAN: slab-use-after-free in {helper} again (2 times): read of size 8 at addr "
+        f"ffff00001fd23028 by task main/2, called by {place} < {caller}"
+    )
+    assert (len(line) > 255) == cut
+    again = f"[    0.4] {line[:255]}\n"
+    # Another place of the same helper, of which only the line is there, is another bug.
+    other = again.replace(place, "elsewhere+0x10/0x20")
+    # Whether its last report is parsed or only counted, the place is known.
+    before = block * 40 if counted else ""
+    log = decode(before + whole + again * 3 + other)
+    assert [bug.count for bug in log.bugs] == ([40 + 4, 1] if counted else [4, 1])
+    assert len({one.signature for one in log.bugs[0].reports}) == 1
+
+
 def test_many_repeats_are_all_counted():
     """The way around the parser counts, times and numbers as the parser does."""
     block = only_report(golden("slab-use-after-free.log"))
@@ -306,7 +334,10 @@ def test_one_log_of_many_boots():
 
 @pytest.mark.parametrize(
     "name",
-    ["__wrap_kalloc", "__wrap_kfree", "kalloc", "__wrap_pvPortMalloc", "vPortFree", "__wrap__malloc_r"],
+    [
+        *("__wrap_kalloc", "__wrap_kfree", "kalloc", "__wrap_pvPortMalloc", "vPortFree", "__wrap__malloc_r"),
+        *("__wrap_mempool_alloc", "__real_kmem_cache_alloc", "__wrap_vmalloc"),
+    ],
 )
 def test_wrapped_allocators(name):
     """A linker's --wrap and small systems have allocators of other names: the bug is in their caller."""
@@ -316,6 +347,22 @@ def test_wrapped_allocators(name):
     assert found.stack("allocated").frames[0].role == "allocator"
     assert not any(f"{name}()" in sentence for sentence in found.explanation)
     assert roles.role(f"{name}_oob_right") == ""
+
+
+def test_allocators_that_the_user_names(run_decode, tmp_path):
+    """A system's own allocator of a name that nothing tells apart from a function with a bug."""
+    text = golden("slab-use-after-free.log").replace(" kmalloc+", " mem_get+")
+    text = text.replace(" kfree+", " __wrap_mem_put+").replace("read_after_free+", "mem_put+")
+    named = reports(decode(text, allocators=("mem_get", "mem_put")))[0]
+    assert [named.stack(kind).frames[0].role for kind in ("call", "allocated", "freed")] == ["allocator"] * 3
+    assert "mem_" not in named.title.split(" in ")[0] and not any("mem_" in one for one in named.explanation)
+    file = tmp_path / "log"
+    file.write_text(text, encoding="utf-8")
+    shown = run_decode(file, "-q", "--allocator", "mem_get", "--allocator", "mem_put", status=1).stdout
+    assert "slab-use-after-free Read in main" in shown
+    # They are of one run.
+    assert "Read in mem_put" in run_decode(file, "-q", status=1).stdout
+    assert reports(decode(text))[0].stack("allocated").frames[0].role == ""
 
 
 def _many():

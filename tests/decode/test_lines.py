@@ -123,6 +123,14 @@ def build(target, folder, *options):
     return Built(path, *read(path), thumb=target.startswith("thumb"))
 
 
+@pytest.fixture(scope="module")
+def pie(tmp_path_factory):
+    """A position-independent image, linked for 0."""
+    need("clang-19", "ld.lld-19", "llvm-objdump-19", "llvm-nm-19", "llvm-symbolizer-19")
+    options = ["-fpie", "-Wl,-pie,--no-dynamic-linker,-Ttext=0x1000"]
+    return build("riscv64-clang", tmp_path_factory.mktemp("pie"), *options)
+
+
 def access_frames(built):
     return [
         built.frame("parse_packet", "check_bad_access"),
@@ -230,6 +238,55 @@ def test_kaslr_from_the_log(built):
     log = decode(text, [built.path])
     check(reports(log)[0])
     assert [one.offset for one in log.images] == [MOVED]
+
+
+def moved_log(built, offset):
+    """Return a log of addresses only, of the image moved by @offset."""
+    mask = 0xFFFFFFFF if built.thumb else (1 << 64) - 1
+    text = linux(*traces(built), prefix="")
+    for name, offset_in, size, address in [one for trace in traces(built) for one in trace]:
+        text = text.replace(f"{name}+{offset_in:#x}/{size:#x}", f"0x{(address + offset) & mask:x}")
+    return text
+
+
+@pytest.mark.parametrize("offset", [MOVED, -0x7000, 0xFFFFFFFF00000000])
+def test_a_load_offset(built, offset):
+    """The log has the line that a port prints at boot, or the user knows the number. A number without a sign
+    also means that the image was moved down."""
+    mask = 0xFFFFFFFF if built.thumb else (1 << 64) - 1
+    text = moved_log(built, offset)
+    line = f"Kernel Offset: {offset & mask:#x}\n"
+    for log in (decode(line + text, [built.path]), decode(text, [built.path], offset=offset)):
+        check(reports(log)[0])
+        assert log.bugs[0].title == "KASAN: slab-use-after-free Write in parse_packet"
+        assert not log.notes
+    # The option is for logs whose line is another image's.
+    log = decode(f"Kernel Offset: 0x1000\n{text}", [built.path], offset=offset)
+    check(reports(log)[0])
+
+
+def test_load_offset_as_an_option(pie, run_decode, tmp_path):
+    file = tmp_path / "log"
+    for offset, shown in ((0x80000000, "0x80000000"), (4096, "4096"), (-0x1000, "-0x1000")):
+        file.write_text(moved_log(pie, offset), encoding="utf-8")
+        result = run_decode(file, "--elf", pie.path, f"--load-offset={shown}", status=1)
+        assert "parse_packet" in result.stdout and "image.c:" in result.stdout
+    for wrong in ("far", "0x10000000000000000", ""):
+        result = run_decode(file, "--elf", pie.path, f"--load-offset={wrong}", status=2)
+        assert "accepted: a number" in result.stderr
+    assert "--elf" in run_decode(file, "--load-offset=1", status=2).stderr
+
+
+def test_no_frame_lies_in_the_image(pie):
+    """A position-independent image whose place the log does not tell: a note says what to do."""
+    log = decode(moved_log(pie, 0x80000000), [pie.path])
+    (note,) = log.notes
+    assert "--load-offset" in note and "kasan_print_load_offset()" in note and str(pie.path.name) in note
+    found = [0x80000000 + address for trace in traces(pie) for *_, address in trace]
+    assert f"({min(found):#x}..{max(found):#x})" in note
+    # Not if the frames have names, or lie in the image.
+    assert not decode(linux(*traces(pie)), [pie.path]).notes
+    assert not decode(moved_log(pie, 0), [pie.path]).notes
 
 
 def test_u_boot(built):

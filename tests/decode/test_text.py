@@ -233,6 +233,11 @@ HEADLINES = (
     ("oops", "Oops: int3: 0000 [#1] SMP\nRIP: 0010:gizmo_rate+0x1c/0x40\n", "int3 in gizmo_rate"),
     (
         "ubsan",
+        "UBSAN: shift-out-of-bounds in drivers/gizmo.c:12:3\nshift by 40, but type 'int' has 32 bits\nCPU: 0 PID: 1 Comm: a\nCall trace:\n gizmo_rate+0x1/0x2\n",
+        "UBSAN: shift-out-of-bounds in gizmo_rate",
+    ),
+    (
+        "ubsan",
         "panic: UBSan: Undefined Behavior in /src/sys/net/gizmo.c:667:41, left shift of 255 by 24 places\n",
         "UBSAN: left shift of 255 by 24 places in /src/sys/net/gizmo.c:667",
     ),

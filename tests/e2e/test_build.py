@@ -11,6 +11,7 @@ from redzone.core import base
 from redzone.testing.needs import need
 
 
+@pytest.mark.rest
 def test_programs_that_have_moved(redzone, path_without):
     """A folder is configured again, not given up, if its programs have moved since."""
     preset = "runtime-arm-clang-windowed"

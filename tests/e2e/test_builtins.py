@@ -139,7 +139,7 @@ __attribute__((noinline)) long middle(long a)
 CALLER = "long middle(long a);\n\nint main(void)\n{\n\treturn (int)middle(1) - 1;\n}\n"
 
 
-@pytest.mark.parametrize("option", ["", "--each"])
+@first(1, "option", ["", "--each"])
 def test_objects_that_use_the_register(redzone, source, tmp_path, option):
     """Code that was compiled without -ffixed-x18 is refused: it would return to nowhere."""
     made = tmp_path / "scratch.o"

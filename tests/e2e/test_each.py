@@ -124,7 +124,7 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+@first(1, "cc", ["clang-19", "gcc"])
 def test_files_that_are_no_programs(redzone, source, cc):
     """Each has its own verdict, in its place, and the others run. A folder stands for its files."""
     for name, text in BROKEN.items():
@@ -227,7 +227,7 @@ def test_constructors(redzone, source, cc):
     assert console_text.index("heap: main") < console_text.index("heap: last")
 
 
-@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+@first(1, "cc", ["clang-19", "gcc"])
 def test_constructors_of_one_program(redzone, source, cc):
     """The same without --each, from two files. The C library's exit() runs the destructors as well."""
     heap = source(CONSTRUCTORS["heap"].replace("return step", "exit(step").replace("2; }\n", "2); }\n"))

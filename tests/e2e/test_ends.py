@@ -122,6 +122,7 @@ def test_hang_says_where_it_was(redzone, source, text, place):
     assert re.search(r"^> +\d+ \| ", result.stderr, re.M)
 
 
+@pytest.mark.rest
 def test_hang_where_instructions_are_the_time(redzone, source):
     result = redzone("run", "--icount", "--timeout", "0.2", source(LOOP))
     assert result.returncode == 3, result.stdout + result.stderr
@@ -145,6 +146,7 @@ def test_hang_of_a_module(redzone, source, start, end):
     assert "module good: unloaded" in result.stdout
 
 
+@pytest.mark.rest
 def test_module_that_waits_for_ever(redzone, source):
     text = MODULE.format(start="wait", end="nothing").replace(
         "static int start",
@@ -176,7 +178,7 @@ def test_hang_after_a_report(redzone, source):
     )
 
 
-@pytest.mark.parametrize(("number", "name"), [(11, "SIGSEGV"), (15, "SIGTERM"), (9, "SIGKILL")])
+@first(1, ("number", "name"), [(11, "SIGSEGV"), (15, "SIGTERM"), (9, "SIGKILL")])
 def test_signal_is_named(redzone, source, number, name):
     text = f"#include <signal.h>\nint main(void) {{ raise({number}); return 0; }}\n"
     path = source(text)
@@ -208,7 +210,7 @@ def test_calls_that_are_not_there(redzone, source, tmp_path):
     assert "calls that are not there" not in result.stdout + result.stderr
 
 
-@pytest.mark.parametrize("function", ["memset(p, 0, n)", "memcpy(p, p + 8, n)"])
+@first(1, "function", ["memset(p, 0, n)", "memcpy(p, p + 8, n)"])
 def test_negative_size(redzone, source, tmp_path, function):
     text = (
         "#include <stdlib.h>\n#include <string.h>\nint main(int argc, char **argv)\n{\n"
@@ -298,7 +300,7 @@ def test_build_that_did_not_end_is_not_built(capsys):
 # --- Options -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+@first(1, "cc", ["clang-19", "gcc"])
 def test_warnings_of_formats(redzone, source, cc):
     text = (
         "#define _GNU_SOURCE\n#include <stdio.h>\nint main(void)\n{\n\tint n = 1;\n\n"

@@ -7,10 +7,10 @@ import shlex
 import struct
 from pathlib import Path
 
-import pytest
 from redzone.build import builder
 from redzone.core import process
 from redzone.core.base import BUILD
+from redzone.testing.needs import first
 
 ROUNDS = 300_000
 # Each step needs the last one's exact result. The machine's timer interrupts it a hundred times a second.
@@ -98,8 +98,11 @@ def expected():
     return [*lines, line("ninth", 9 / 7.0)]
 
 
-@pytest.mark.parametrize(
-    "options", [(), ("--cc", "gcc"), ("--mode", "hw_tags")], ids=lambda options: "-".join(options) or "clang"
+@first(
+    2,
+    "options",
+    [(), ("--cc", "gcc"), ("--mode", "hw_tags")],
+    ids=lambda options: "-".join(options) or "clang",
 )
 def test_results_are_the_hosts(redzone, source, options):
     words = ("--smp", "2", *options, "--cflag=-ffp-contract=off", f"-DROUNDS={ROUNDS}", "-DAT=3")
@@ -153,7 +156,7 @@ def uses_of_registers(objects):
     return found
 
 
-@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+@first(1, "cc", ["clang-19", "gcc"])
 def test_kernel_has_none(redzone, source, cc):
     """No code of the kernel, its library and the runtime uses the registers, which are the program's: only
     the files that save them do. Floating point in a file of the kernel is an error."""

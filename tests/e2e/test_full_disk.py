@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from redzone.core import apt, base, crates, libc_source, process
+from redzone.testing.needs import first
 
 # $1: the folder, $2: its size. The rest is the command.
 MOUNT = 'mount -t tmpfs -o size="$2" none "$1" && shift 2 && exec "$@"'
@@ -53,7 +54,7 @@ def unpacked():
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize("size", ["200k", "3m"])
+@first(1, "size", ["200k", "3m"])
 def test_build_on_a_full_disk(small, source, unpacked, size):
     """CMake cannot write build.ninja, or a compiler its output."""
     program = source("int main(void) { return 0; }")

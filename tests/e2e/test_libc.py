@@ -195,6 +195,7 @@ def test_what_is_missing(redzone, source):
         assert problem in result.stderr and hint in result.stderr
 
 
+@pytest.mark.rest
 def test_without_a_network(redzone, whole, source, tmp_path):
     """The commands: one error that says what to do, the same from the doctor, and a file that helps."""
 

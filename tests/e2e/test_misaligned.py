@@ -3,7 +3,6 @@
 
 import re
 
-import pytest
 from redzone.testing.needs import first
 
 ACCESSES = [
@@ -61,7 +60,7 @@ def program():
     ],
     ids=lambda options: "-".join(word.lstrip("-") for word in options),
 )
-@pytest.mark.parametrize("level", ["-O0", "-O2"])
+@first(1, "level", ["-O2", "-O0"])
 def test_every_misalignment(redzone, source, tmp_path, options, level):
     # The screen joins reports of one line, and an optimiser may have none for some.
     log = tmp_path / "log"

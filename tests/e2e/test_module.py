@@ -137,7 +137,7 @@ def test_file_that_is_no_module(redzone, tmp_path):
     assert "module absent: no such file in the initrd" in result.stdout
 
 
-@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+@needs.first(1, "cc", ["clang-19", "gcc"])
 def test_floating_point_does_not_compile(redzone, source, cc):
     """A module is compiled as every file of the kernel is."""
     text = "double half(double x);\ndouble half(double x)\n{\n\treturn x / 2;\n}\n"

@@ -6,7 +6,7 @@ The KUnit suite kasan_mte_stack has the cases.
 
 import re
 
-import pytest
+from redzone.testing.needs import first
 
 PROGRAM = """
 #include <string.h>
@@ -56,7 +56,8 @@ def run(redzone, tmp_path, which, *options):
     return redzone(*TAGGED, *options, "stack.c", "--", str(which))
 
 
-@pytest.mark.parametrize(
+@first(
+    1,
     ("which", "type_", "variable"),
     [
         (1, "stack-out-of-bounds", "first"),
@@ -80,7 +81,7 @@ def test_the_variable_is_named(redzone, tmp_path, which, type_, variable):
     assert re.search(rf"^Declared at stack\.c:\d+\n> .*\b{variable}\b", result.stdout, re.MULTILINE)
 
 
-@pytest.mark.parametrize("options", [(), ("--append", "kasan.mode=async"), ("--smp", "4")])
+@first(2, "options", [(), ("--append", "kasan.mode=async"), ("--smp", "4")])
 def test_correct_code_is_silent(redzone, tmp_path, options):
     result = run(redzone, tmp_path, 0, *options)
     assert result.returncode == 0, result.stdout + result.stderr

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from redzone.run import unfound
+from redzone.testing.needs import first
 
 CLEAN = '#include <stdio.h>\nint main(void)\n{\n\tputs("hello");\n\treturn 0;\n}\n'
 
@@ -31,13 +32,15 @@ def test_stack_tagging(redzone, tmp_path):
     assert result.stdout.count("\nnot ok ") == len(names), result.stdout
 
 
-@pytest.mark.parametrize(
+@first(
+    2,
     ("name", "options"),
     [
         ("misaligned_volatile", ["--outline"]),
         ("leak", ["--outline"]),
         ("global_array", ["--mode", "sw_tags", "--tagged-globals"]),
         ("last_granule", ["--mode", "hw_tags", "--append", "kasan.slack=check"]),
+        ("signed_overflow", ["--ubsan"]),
     ],
 )
 def test_what_helps(redzone, name, options):

@@ -9,6 +9,7 @@ import re
 import pytest
 from conftest import ROOT, Command, copy_command
 from redzone.kit import ports
+from redzone.testing.needs import first
 
 COMMAND = """
 import click
@@ -148,7 +149,8 @@ def test_broken_tools_name_their_file(tree, text, message):
     assert result.returncode != 0 and "ports/bad/tools.toml: " in result.stdout + result.stderr
 
 
-@pytest.mark.parametrize(
+@first(
+    1,
     ("port", "tool", "mirror"),
     [
         ("xv6-riscv", "riscv64-linux-gnu-gcc", "REDZONE_XV6_GIT"),

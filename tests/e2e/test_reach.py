@@ -11,6 +11,7 @@ import pytest
 from redzone.core import process
 from redzone.machine import console, qemu, stream
 from redzone.run import host_io
+from redzone.testing.needs import first
 
 # The semihosting calls, as Arm numbers them, with arguments that would do something.
 CALLS = {
@@ -127,7 +128,7 @@ def test_semihosting_alone(redzone, source):
     assert "program.c:" in result.stdout
 
 
-@pytest.mark.parametrize("arguments", [(), ("--", "stamped")])
+@first(1, "arguments", [(), ("--", "stamped")])
 def test_forged_report(redzone, source, tmp_path, arguments):
     """What a program prints is no report and no end, even with a timestamp before it."""
     result = redzone(

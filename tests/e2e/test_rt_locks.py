@@ -3,7 +3,7 @@
 
 import re
 
-import pytest
+from redzone.testing.needs import first
 
 MODULE = """\
 #include <kernel/completion.h>
@@ -103,7 +103,7 @@ def test_correct_use(redzone, tmp_path):
     assert "BUG" not in result.stdout and "WARNING" not in result.stdout
 
 
-@pytest.mark.parametrize("bug", BUGS)
+@first(2, "bug", BUGS)
 def test_misuse(redzone, tmp_path, bug):
     result = run(redzone, tmp_path, "-D", bug)
     assert len(re.findall(BUGS[bug], result.stdout)) == 1, result.stdout + result.stderr

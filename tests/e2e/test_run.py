@@ -167,7 +167,7 @@ def test_mode_off_reports_nothing(redzone, source):
     assert "no KASAN report" not in result.stderr
 
 
-@pytest.mark.parametrize("options", [(), ("--each",)])
+@first(1, "options", [(), ("--each",)])
 def test_kasan_off_is_no_verdict(redzone, source, options):
     """Without checks there is no line "no KASAN report". A program's own lines about KASAN do not count."""
     off = "redzone: KASAN is off: nothing was checked; the kernel said: kasan=off"

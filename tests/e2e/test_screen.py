@@ -7,6 +7,7 @@ import re
 
 import pytest
 from redzone.core import mteqemu
+from redzone.testing.needs import first
 
 LOOP = """\
 #include <stdio.h>
@@ -209,7 +210,7 @@ int main(int argc, char **argv)
 """
 
 
-@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+@first(1, "cc", ["clang-19", "gcc"])
 @pytest.mark.parametrize(
     ("arguments", "line", "name"), [(("x",), 1, "first"), (("x", "y"), 2, "second"), ((), 6, "third")]
 )

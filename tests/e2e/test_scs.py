@@ -3,7 +3,6 @@
 
 import re
 
-import pytest
 from redzone.testing.needs import first
 
 DEEP = """
@@ -143,7 +142,8 @@ def test_pointer_as_it_was(redzone, source):
 
 
 # Unmapped, a user address, garbage, misaligned, the kernel's code, and other memory that may be written.
-@pytest.mark.parametrize(
+@first(
+    2,
     ("value", "where"),
     [
         ("ffff00deadbeef00", "callee"),

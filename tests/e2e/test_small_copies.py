@@ -3,7 +3,7 @@
 
 import re
 
-import pytest
+from redzone.testing.needs import first
 
 # The program's own functions take the place of the kernel's, and count. The C library calls them as well.
 COUNTS = """\
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
 """
 
 
-@pytest.mark.parametrize("where", ["--inline", "--outline"])
+@first(1, "where", ["--inline", "--outline"])
 def test_small_copies_are_checked(redzone, source, where):
     path = source(BAD)
     result = redzone("run", where, path, status=1)

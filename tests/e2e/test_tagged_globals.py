@@ -6,7 +6,7 @@ The KUnit suite kasan_globals has the cases.
 
 import re
 
-import pytest
+from redzone.testing.needs import first
 
 PROGRAM = """
 #include <stdio.h>
@@ -66,7 +66,8 @@ MODULE_LICENSE("MIT");
 TAGGED = ("run", "--mode", "sw_tags", "--tagged-globals")
 
 
-@pytest.mark.parametrize(
+@first(
+    1,
     ("number", "text", "variable"),
     [
         (8, "table+0x1c/0x1c", "table"),
@@ -84,7 +85,7 @@ def test_the_variable_is_named(redzone, tmp_path, number, text, variable):
     )
 
 
-@pytest.mark.parametrize("options", [(), ("--smp", "4"), ("--append", "kasan=off")])
+@first(2, "options", [(), ("--smp", "4"), ("--append", "kasan=off")])
 def test_correct_code_is_silent(redzone, tmp_path, options):
     (tmp_path / "globals.c").write_text(PROGRAM)
     result = redzone(*TAGGED, *options, "globals.c", "--", "7", status=0)

@@ -33,7 +33,10 @@ QEMU = {
     "arm64": ["qemu-system-aarch64", "-cpu", "cortex-a53", "-semihosting"],
     "riscv64": ["qemu-system-riscv64", "-bios", "none"],
     "riscv32": ["qemu-system-riscv32", "-bios", "none"],
+    "x86_64": ["qemu-system-x86_64", "-device", "isa-debug-exit,iobase=0xf4,iosize=4"],
 }
+# In these every bug runs in a task, and faults are reported.
+IN_TASKS = (*CORTEX_M, "x86_64")
 
 
 # Options for the machine that the example is compiled for, and the places of its parts.
@@ -89,7 +92,7 @@ def qemu(arch, mode):
         return ["qemu-system-arm", "-semihosting", "-machine", CORTEX_M[arch]]
     if mode != "hw_tags":
         need(QEMU[arch][0])
-        return [*QEMU[arch], "-machine", "virt"]
+        return [*QEMU[arch], "-machine", "q35" if arch == "x86_64" else "virt"]
     from redzone.core import mteqemu
 
     reason = mteqemu.reason()
@@ -98,12 +101,14 @@ def qemu(arch, mode):
     return [*mteqemu.command(), "-cpu", "max", "-semihosting", "-machine", "virt,mte=on"]
 
 
-def boot(arch, elf, mode="generic"):
-    """Boot the example; return (QEMU's exit status, console)."""
+def boot(arch, elf, mode="generic", *options):
+    """Boot the example; return (its exit status, console)."""
     memory = [] if arch in CORTEX_M else ["-m", "128M"]
-    command = [*qemu(arch, mode), *memory, "-nographic", "-nic", "none", "-kernel", str(elf)]
+    command = [*qemu(arch, mode), *memory, *options, "-nographic", "-nic", "none", "-kernel", str(elf)]
     result = process.run(command, stderr=subprocess.STDOUT, timeout=60)
-    return result.returncode, result.stdout.replace("\r", "")
+    # The PC's device for that makes 2 * status + 1 of it.
+    status = result.returncode >> (arch == "x86_64")
+    return status, result.stdout.replace("\r", "")
 
 
 # Conditions in the example's table of bugs, and the modes in which they hold.
@@ -111,7 +116,12 @@ CONDITIONS = {
     "#ifdef CONFIG_KASAN_GENERIC": {"generic"},
     "#ifndef CONFIG_KASAN_HW_TAGS": {"generic", "sw_tags"},
     "#endif": {"generic", "sw_tags", "hw_tags"},
-    "#ifdef __arm__": set(),
+}
+# The same for processors.
+PROCESSORS = {
+    "#ifdef __arm__": CORTEX_M,
+    "#ifdef __x86_64__": ("x86_64",),
+    "#if defined(__arm__) || defined(__x86_64__)": IN_TASKS,
 }
 
 
@@ -122,9 +132,10 @@ def bugs(mode="generic", arch="arm64"):
     result, modes = {}, CONDITIONS["#endif"]
     for line in table[1].splitlines():
         if line.startswith("#"):
-            modes = CONDITIONS[line]
-            if arch in CORTEX_M and line == "#ifdef __arm__":
-                modes = {mode}
+            if line in PROCESSORS:
+                modes = {mode} if arch in PROCESSORS[line] else set()
+            else:
+                modes = CONDITIONS[line]
             continue
         name, kind = re.fullmatch(r'\t\{"(\w+)", (?:"([\w-]+)"|NULL), \w+\},', line).groups()
         if mode in modes:
@@ -132,9 +143,10 @@ def bugs(mode="generic", arch="arm64"):
     return result
 
 
-def expect_all_reported(arch, elf, mode="generic"):
-    """Boot the example: each bug must be reported with its type and with stacks, and nothing else may be."""
-    status, console = boot(arch, elf, mode)
+def expect_all_reported(arch, elf, mode="generic", *options):
+    """Boot the example: each bug must be reported with its type and with stacks, and nothing else may be.
+    Return the console."""
+    status, console = boot(arch, elf, mode, *options)
     assert status == 0, console
     assert "template: done, all as expected" in console
     planted = bugs(mode, arch)
@@ -143,13 +155,14 @@ def expect_all_reported(arch, elf, mode="generic"):
         assert f"template: ok {name}\n" in console
     kinds = re.findall(r"^BUG: KASAN: ([\w-]+) in ", console, re.MULTILINE)
     assert kinds == [kind for kind in planted.values() if kind]
-    task = 1 if arch in CORTEX_M else 0
+    task = 1 if arch in IN_TASKS else 0
     assert f"Allocated by task {task}:" in console and f"Freed by task {task}:" in console
     # In the tag-based modes the pointer and its memory have tags, and these differ.
     tags = re.findall(r"^Pointer tag: \[(..)\], memory tag: \[(..)\]$", console, re.MULTILINE)
     assert bool(tags) == (mode != "generic")
     for (pointer, memory), kind in zip(tags, kinds, strict=True) if tags else ():
         assert pointer != memory or kind == "invalid-free"
+    return console
 
 
 # Runtimes that are compiled already: in the folder that all files of a suite share, or in one of this run.

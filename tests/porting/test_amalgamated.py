@@ -4,9 +4,9 @@ every compiler compiles them for every architecture without a warning."""
 
 import itertools
 
-import pytest
 from kit import HIGH_END, ROOT, call, compiler, expect_all_reported, few, need, place, two_files_template
 from redzone.kit import amalgamate, flags
+from redzone.testing.needs import first
 
 
 @few(
@@ -74,7 +74,7 @@ def test_the_pair_compiles_without_a_warning(amalgamated, tmp_path, arch, cc):
             assert not call([*command, source, "-o", tmp_path / "out.o"], tmp_path).strip()
 
 
-@pytest.mark.parametrize("mode", ["GENERIC", "SW_TAGS", "HW_TAGS"])
+@first(1, "mode", ["GENERIC", "SW_TAGS", "HW_TAGS"])
 def test_the_pair_defines_what_the_runtime_does(amalgamated, tmp_path, mode):
     """No function is lost, and none becomes public: the global symbols are those of the separate objects."""
     need("llvm-nm-19")

@@ -11,6 +11,7 @@ from kit import CORTEX_M, ROOT, boot, change, expect_all_reported, few, make_tem
 from redzone.core import process
 from redzone.elf.file import File
 from redzone.elf.symbols import FUNC, linkage, symbols
+from redzone.testing.needs import first
 
 COMPILERS = ("clang-19", "gcc")
 SOURCE = ROOT / "tests" / "porting" / "images" / "stack_use.c"
@@ -122,7 +123,7 @@ def test_one_frame_without_tables(tree):
     assert "(no callers: compile with -funwind-tables, link .ARM.exidx)\n" in console
 
 
-@pytest.mark.parametrize("cc", COMPILERS)
+@first(1, "cc", COMPILERS)
 def test_short_reports_without_a_stack(tree, cc):
     """1 KiB stacks and no stack for reports: a short report, and the task's stack is not overflowed by it."""
     port = tree / "cortexm_port.c"

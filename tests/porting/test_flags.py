@@ -7,6 +7,7 @@ import re
 
 import pytest
 from kit import ROOT, call, compiler, need
+from redzone.core.arch import ARCHES
 from redzone.core.base import Failure
 from redzone.kit import flags
 
@@ -199,10 +200,9 @@ def test_without_a_word_on_the_shadow(capsys, arch, cc):
     assert ("or --dynamic" in said) == (cc != "gcc")
 
 
-@pytest.mark.parametrize("word", ["--inline", "--outline"])
-def test_checks_that_were_asked_for_are_not_replaced(capsys, word):
+def test_checks_that_were_asked_for_are_not_replaced(capsys):
     with pytest.raises(Failure, match="compiled for one place"):
-        flags_verb(capsys, word)
+        flags_verb(capsys, "--inline")
 
 
 def test_formats_say_the_same(tmp_path):
@@ -251,7 +251,8 @@ def choices():
             yield flags.Choice(cc=cc, mode="hw_tags", stack=stack)
             for inline in (False,) if cc == "gcc" else (True, False):
                 yield flags.Choice(cc=cc, inline=inline, stack=stack, **SW_TAGS)
-        yield flags.Choice(cc=cc, arch="arm", inline=False, stack=False, optimize="s")
+        yield flags.Choice(cc=cc, arch="arm", inline=False, stack=False, optimize="s", ubsan=True)
+        yield flags.Choice(cc=cc, mode="hw_tags", ubsan=True)
         if cc != "gcc":
             yield flags.Choice(cc=cc, mode="hw_tags", mte_stack=True)
             for inline in (True, False):
@@ -271,6 +272,7 @@ def make_variables(choice):
         "KASAN_OPTIMIZE": choice.optimize,
         "KASAN_MTE_STACK": int(choice.mte_stack),
         "KASAN_TAGGED_GLOBALS": int(choice.tagged_globals),
+        "KASAN_UBSAN": int(choice.ubsan),
     }
     if choice.where:
         result["KASAN_WHERE"] = choice.where
@@ -281,6 +283,59 @@ def make_variables(choice):
             "KASAN_SHADOW_HIGH": f"{choice.high:#x}",
         }
     return [f"{name}={value}" for name, value in result.items()]
+
+
+def test_outline_alone_works_anywhere(capsys):
+    """--outline without an offset is what the documents say: calls, and no stack variables."""
+    plain = flags_verb(capsys, "--arch", "riscv64", "--only", "instrument")
+    assert flags_verb(capsys, "--arch", "riscv64", "--outline", "--only", "instrument") == plain
+    assert "asan-stack=0" in plain.out and "--no-stack" in plain.err
+
+
+def test_a_runtime_for_interrupt_handlers():
+    """On x86_64 the runtime keeps nothing below the stack pointer and in vector registers."""
+    for arch in OFFSETS:
+        runtime = flags.compute(flags.Choice(arch=arch, offset=OFFSETS[arch])).runtime
+        found = {"-mno-red-zone", "-mgeneral-regs-only"} & set(runtime)
+        assert len(found) == (2 if arch == "x86_64" else 0)
+
+
+def test_pkg_config_has_the_runtime_for_x86_64(tmp_path, prefix, monkeypatch):
+    need("pkg-config")
+    monkeypatch.setenv("PKG_CONFIG_PATH", str(prefix / "share" / "pkgconfig"))
+    for name, arch in (("runtime", "arm64"), ("runtime_x86_64", "x86_64")):
+        printed = call(["pkg-config", f"--variable={name}", "redzone"], tmp_path).split()
+        assert printed == flags.compute(flags.Choice(arch=arch, offset=OFFSETS[arch])).runtime
+
+
+def test_the_usual_place_of_the_shadow(tmp_path):
+    """--layout full alone has numbers that fit together, and the documents have the same."""
+    assert {name for name, arch in ARCHES.items() if arch.shadows} == {"arm64", "riscv64", "x86_64"}
+    for name, arch in ARCHES.items():
+        for mode, shadows in arch.shadows.items():
+            for shadow in shadows:
+                start, end = shadow.range(mode)
+                # In the kernel's half, in pages, and outside of the last 2 GiB, where images are linked for.
+                assert shadow.low < start < end <= (1 << 64) - (1 << 31) <= shadow.high
+                assert start % 4096 == end % 4096 == 0
+                assert end - start == shadow.high + 1 - shadow.low >> (4 if mode == "sw_tags" else 3)
+            choice = flags.with_place(flags.Choice(arch=name, mode=mode, layout="full"))
+            assert (choice.offset, choice.low, choice.high) == (
+                *(shadows[0].offset, shadows[0].low, shadows[0].high),
+            )
+            defines = flags.compute(choice).defines
+            assert f"CONFIG_KASAN_SHADOW_OFFSET={shadows[0].offset:#x}UL" in defines
+    assert "\n".join(flags.table()) in (ROOT / "docs" / "port" / "reference.md").read_text(encoding="utf-8")
+    printed = call([ROOT / "redzone", "flags", "--arch", "x86_64", "--layout", "full"], tmp_path)
+    assert "-asan-mapping-offset=0xdffffc0000000000" in printed and "4-level tables" in printed
+    # Some numbers are not enough, and other architectures have none.
+    for choice in (
+        flags.Choice(layout="full", offset=OFFSETS["arm64"]),
+        flags.Choice(arch="arm", layout="full"),
+    ):
+        assert flags.with_place(choice) is None
+        with pytest.raises(Failure, match="--layout full needs"):
+            flags.compute(choice)
 
 
 def test_make_and_cmake_agree(tmp_path):

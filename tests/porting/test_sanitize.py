@@ -4,6 +4,7 @@ KASAN_SANITIZE of make. The tests look at which objects call the sanitizer."""
 
 import pytest
 from kit import CLANG_TARGET, GCC, ROOT, call, compiler, need
+from redzone.testing.needs import first
 
 OFFSET = "0x38700000"
 SOURCES = ("main.c", "uart.c", "drivers/uart.c", "drivers/disk.c")
@@ -77,7 +78,7 @@ def make(sources, redzone, cc, before="", after="", ok=True):
     return found
 
 
-@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+@first(1, "cc", ["gcc", "clang-19"])
 def test_make(sources, prefix, cc):
     for redzone in (ROOT, prefix / "share" / "redzone"):
         assert make(sources, redzone, cc) == ALL
@@ -162,7 +163,7 @@ def cmake(sources, where, cc, before="", after="", exclude=""):
     return found, checked_files(sources / "b/CMakeFiles/second.dir") == (1, {"drivers/uart.c"})
 
 
-@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+@first(1, "cc", ["clang-19", "gcc"])
 def test_cmake(sources, prefix, cc):
     subdirectory = f"-DREDZONE_DIR={ROOT}"
     package = f"-DCMAKE_PREFIX_PATH={prefix}"

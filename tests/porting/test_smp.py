@@ -4,8 +4,8 @@
 import re
 import shutil
 
-import pytest
 from kit import ROOT, call, change, make_template, qemu
+from redzone.testing.needs import first
 
 IMAGES = ROOT / "tests" / "porting" / "images"
 DEFINES = (
@@ -46,16 +46,16 @@ CHANGES = {
     "heap.c": [
         ('#include "heap.h"\n', '#include "heap.h"\n#include "second.h"\n'),
         (
-            "\treturn raw_malloc(size);\n",
-            "\tvoid *raw;\n\n\tlock_memory();\n\traw = raw_malloc(size);\n"
-            "\tunlock_memory();\n\treturn raw;\n",
+            "= board_lock();\n\tvoid *raw = raw_malloc(size);\n",
+            "= 0;\n\tvoid *raw;\n\n\tlock_memory();\n\traw = raw_malloc(size);\n",
         ),
-        ("\traw_free(raw);\n", "\tlock_memory();\n\traw_free(raw);\n\tunlock_memory();\n"),
+        ("= board_lock();\n\n\traw_free(raw);\n", "= 0;\n\n\tlock_memory();\n\traw_free(raw);\n"),
+        ("\tboard_unlock(flags);\n", "\tunlock_memory();\n\tboard_unlock(flags);\n"),
     ],
 }
 
 
-@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+@first(1, "cc", ["clang-19", "gcc"])
 def test_the_compact_shadow_on_two_cpus(tree, cc):
     for name, changes in CHANGES.items():
         change(tree / name, *changes)

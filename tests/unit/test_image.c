@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kasan/port_kit.h>
+
 #include "../../runtime/base/base.h"
 #include "abi.h"
 #include "unit.h"
@@ -52,6 +54,18 @@ static void image_and_window(void)
 	CHECK(!kasan_window_add((uintptr_t)unit_arena(4096), 4096, unit_arena(512)));
 }
 
+/* What `./redzone decode` reads, for an image that was moved up or down. */
+static void load_offset_is_printed(void)
+{
+	const size_t before = unit_lines();
+
+	kasan_print_load_offset((const void *)0x80201000UL, 0x1000);
+	kasan_print_load_offset((const void *)0x1000UL, 0x2000);
+	CHECK_EQ(unit_lines(), before + 2);
+	CHECK(!strcmp(unit_line(before), "Kernel Offset: 0x80200000"));
+	CHECK(!strcmp(unit_line(before + 1), "Kernel Offset: 0xfffffffffffff000"));
+}
+
 static void outside_is_no_report(void)
 {
 	char *outside = unit_arena(4096);
@@ -85,4 +99,4 @@ static void the_probe(void)
 	CHECKF(why && strstr(why, "no shadow"), "%s", why);
 }
 
-UNIT_MAIN(image_and_window, outside_is_no_report, the_probe)
+UNIT_MAIN(image_and_window, load_offset_is_printed, outside_is_no_report, the_probe)

@@ -9,8 +9,7 @@
 #include "unit.h"
 
 #define PAGE  4096UL
-#define ARENA (1U << 20)
-#define PAGES 20U /* of each case: twelve of them fit into the arena */
+#define PAGES 20U
 
 /* An allocator as small kernels have it: a stack of single pages, or a search for neighbours. */
 static bool used[PAGES];
@@ -46,12 +45,9 @@ static void give(struct kasan_page_heap *heap, void *first, size_t count)
 }
 
 /* Each case has a heap of its own, which stays registered, over pages of its own. */
-static struct kasan_page_heap *new_heap(struct kasan_page_heap *heap)
+static void set_up(struct kasan_page_heap *heap)
 {
-	static unsigned int heaps;
-
-	base = (char *)unit_watched(ARENA) + heaps++ * PAGES * PAGE;
-	REQUIRE(heaps * PAGES * PAGE <= ARENA);
+	base = unit_arena(PAGES * PAGE);
 	memset(used, false, sizeof(used));
 	next_hint = release_count = 0;
 	heap->name = "pages";
@@ -59,6 +55,11 @@ static struct kasan_page_heap *new_heap(struct kasan_page_heap *heap)
 	heap->size = PAGES * PAGE;
 	heap->acquire = take;
 	heap->release = give;
+}
+
+static struct kasan_page_heap *new_heap(struct kasan_page_heap *heap)
+{
+	set_up(heap);
 	CHECK(!kasan_page_heap_add(heap));
 	return heap;
 }
@@ -310,6 +311,87 @@ static void quarantine_is_bounded_and_gives_way(void)
 	CHECK(!allocate(&heap, PAGE));
 }
 
+/* The tail, the head, a page in the middle: what is left is live, has the first stack, and can be freed in turn. */
+static void an_allocation_is_freed_in_parts(void)
+{
+	static struct kasan_page_heap heap = {.redzone = PAGE, .quarantine_max = 3 * PAGE};
+	char *p;
+	uintptr_t a;
+
+	new_heap(&heap);
+	p = allocate(&heap, 8 * PAGE - 100);
+	a = (uintptr_t)p;
+	/* Two pages in the middle stay in quarantine. */
+	EXPECT_NO_REPORT(CHECK(kasan_page_free_part(&heap, p + 2 * PAGE, 2 * PAGE, 0)));
+	CHECK_EQ(release_count, 0);
+	EXPECT_REPORT("use-after-free", kasan_check_read(p + 3 * PAGE, 1));
+	CHECK(unit_saw(" freed 8192-byte region [%016lx, %016lx)", a + 2 * PAGE, a + 4 * PAGE));
+	CHECK(unit_find(0, "Allocated by task ") > 0);
+	CHECK(unit_find(0, " an_allocation_is_freed_in_parts+0x") > 0);
+	CHECK(unit_find(0, "Freed by task ") > 0);
+	EXPECT_NO_REPORT(kasan_check_write(p, 2 * PAGE));
+	EXPECT_NO_REPORT(kasan_check_write(p + 4 * PAGE, 4 * PAGE - 100));
+	CHECK_EQ(kasan_page_heap_size(&heap, p), 2 * PAGE);
+	CHECK_EQ(kasan_page_heap_size(&heap, p + 4 * PAGE), 4 * PAGE - 100);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(p + 8 * PAGE - 100, 1));
+	CHECK(unit_saw(" allocated 16284-byte region [%016lx, %016lx)", a + 4 * PAGE,
+		       a + 8 * PAGE - 100));
+	CHECK(unit_find(0, " an_allocation_is_freed_in_parts+0x") > 0);
+	/* Freed before, not aligned, over the end of a part, into the redzone, outside. */
+	EXPECT_REPORT("double-free", CHECK(!kasan_page_free_part(&heap, p + 3 * PAGE, PAGE, 0)));
+	EXPECT_REPORT("invalid-free", CHECK(!kasan_page_free_part(&heap, p + 8, PAGE, 0)));
+	EXPECT_REPORT("invalid-free", CHECK(!kasan_page_free_part(&heap, p, 3 * PAGE, 0)));
+	EXPECT_REPORT("invalid-free",
+		      CHECK(!kasan_page_free_part(&heap, p + 7 * PAGE, 2 * PAGE, 0)));
+	EXPECT_REPORT("invalid-free", CHECK(!kasan_page_free_part(&heap, p + 8 * PAGE, PAGE, 0)));
+	EXPECT_REPORT("invalid-free", CHECK(!kasan_page_free_part(&heap, p, (size_t)-1, 0)));
+	/* A whole free of what is left of the head, with its size. */
+	EXPECT_REPORT("invalid-free", CHECK(!kasan_page_free(&heap, p, 8 * PAGE, 0)));
+	EXPECT_NO_REPORT(CHECK(kasan_page_free(&heap, p, 2 * PAGE, 0)));
+	CHECK_EQ(release_count, 1);
+	CHECK_EQ(last_count, 2);
+	/* Singly; the redzone goes with the last page. */
+	kasan_page_heap_shrink(&heap);
+	for (unsigned int i = 4; i < 8; i++) {
+		EXPECT_NO_REPORT(
+			CHECK(kasan_page_free_part(&heap, p + i * PAGE, i == 7 ? 0 : PAGE, 0)));
+		kasan_page_heap_shrink(&heap);
+		CHECK_EQ(last_count, i == 7 ? 2 : 1);
+	}
+	for (unsigned int i = 0; i < PAGES; i++)
+		CHECK(!used[i]);
+	EXPECT_REPORT("double-free", CHECK(!kasan_page_free_part(&heap, p, PAGE, 0)));
+}
+
+/* Pages that the allocator gave before the heap was added stay usable; their frees are checked from then on. */
+static void early_pages_come_back(void)
+{
+	static struct kasan_page_heap heap = {.quarantine_max = 8 * PAGE};
+	char *p[4];
+
+	set_up(&heap);
+	for (unsigned int i = 0; i < 4; i++)
+		p[i] = allocate(&heap, i == 1 ? 2 * PAGE : PAGE);
+	CHECK(kasan_page_free(&heap, p[2], PAGE, 0));
+	CHECK_EQ(release_count, 1);
+	CHECK(!kasan_page_heap_add(&heap));
+	EXPECT_NO_REPORT(kasan_check_write(base, 5 * PAGE));
+	EXPECT_REPORT("use-after-free", kasan_check_read(base + 5 * PAGE, 1));
+	EXPECT_REPORT("invalid-free", CHECK(!kasan_page_free(&heap, p[1] + 1, PAGE, 0)));
+	EXPECT_REPORT("invalid-free", CHECK(!kasan_page_free(&heap, p[3], 2 * PAGE, 0)));
+	EXPECT_NO_REPORT(CHECK(kasan_page_free(&heap, p[1], 2 * PAGE, 0)));
+	CHECK_EQ(release_count, 1);
+	EXPECT_REPORT("use-after-free", kasan_check_read(p[1] + PAGE, 1));
+	CHECK(unit_find(0, "Freed by task ") > 0);
+	EXPECT_REPORT("double-free", CHECK(!kasan_page_free(&heap, p[1], 2 * PAGE, 0)));
+	EXPECT_NO_REPORT(CHECK(kasan_page_free(&heap, p[0], PAGE, 0)));
+	/* The page that was free before is handed out as any other. */
+	CHECK((p[2] = allocate(&heap, 100)) == base + 3 * PAGE);
+	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p[2] + 100, 1));
+	EXPECT_NO_REPORT(CHECK(kasan_page_free_part(&heap, p[3], PAGE, 0)));
+	EXPECT_REPORT("double-free", CHECK(!kasan_page_free_part(&heap, p[3], PAGE, 0)));
+}
+
 static void pages_in_use_are_adopted(void)
 {
 	static struct kasan_page_heap heap;
@@ -388,4 +470,5 @@ static void on_several_cpus(void)
 
 UNIT_MAIN(heaps_that_are_wrong, size_to_the_byte, redzone_of_whole_pages, guards_of_single_pages,
 	  overrun_into_a_free_page, bad_frees, use_after_free, parts_of_a_freed_allocation,
-	  quarantine_is_bounded_and_gives_way, pages_in_use_are_adopted, on_several_cpus)
+	  quarantine_is_bounded_and_gives_way, pages_in_use_are_adopted,
+	  an_allocation_is_freed_in_parts, early_pages_come_back, on_several_cpus)

@@ -132,6 +132,35 @@ static void parts_of_a_freed_allocation(void)
 	CHECK(kasan_page_free(&heap, q, 100, 0));
 }
 
+/* A part keeps the tag of the allocation, and a pointer to a part that was freed is stale. */
+static void an_allocation_is_freed_in_parts(void)
+{
+	static struct kasan_page_heap heap;
+	char *p, *q;
+	uintptr_t a;
+
+	new_heap(&heap);
+	p = kasan_page_alloc(&heap, 4 * PAGE);
+	a = (uintptr_t)kasan_reset_tag(p);
+	EXPECT_REPORT("double-free",
+		      CHECK(!kasan_page_free_part(&heap, (char *)kasan_set_tag(p, 0x5a) + PAGE,
+						  PAGE, 0)));
+	EXPECT_NO_REPORT(CHECK(kasan_page_free_part(&heap, p + PAGE, PAGE, 0)));
+	CHECK_EQ(released, 1);
+	EXPECT_REPORT("use-after-free", kasan_check_read(p + PAGE, 1));
+	CHECK(unit_saw(" freed 4096-byte region [%016lx, %016lx)", a + PAGE, a + 2 * PAGE));
+	CHECK(unit_find(0, "Allocated by task ") > 0);
+	q = kasan_page_alloc(&heap, PAGE);
+	CHECK((uintptr_t)kasan_reset_tag(q) == a + PAGE && q != p + PAGE);
+	EXPECT_REPORT("double-free", CHECK(!kasan_page_free_part(&heap, p + PAGE, PAGE, 0)));
+	EXPECT_NO_REPORT(CHECK(kasan_check_write(p, PAGE)));
+	EXPECT_NO_REPORT(CHECK(kasan_check_write(p + 2 * PAGE, 2 * PAGE)));
+	EXPECT_NO_REPORT(CHECK(kasan_page_free(&heap, p + 2 * PAGE, 2 * PAGE, 0)));
+	EXPECT_NO_REPORT(CHECK(kasan_page_free(&heap, p, PAGE, 0)));
+	EXPECT_NO_REPORT(CHECK(kasan_page_free(&heap, q, PAGE, 0)));
+	CHECK_EQ(released, 4);
+}
+
 static void poisoned_start(void)
 {
 	static struct kasan_page_heap heap;
@@ -149,4 +178,4 @@ static void poisoned_start(void)
 }
 
 UNIT_MAIN(pages_have_tags, stale_pointers_cannot_free, reports_name_the_allocation,
-	  parts_of_a_freed_allocation, poisoned_start)
+	  parts_of_a_freed_allocation, an_allocation_is_freed_in_parts, poisoned_start)

@@ -328,7 +328,34 @@ static void no_more_than_the_table_holds(void)
 		      __asan_load4_noabort((uintptr_t)more + (added - 1) * 8192));
 }
 
+#ifdef __x86_64__
+/* A wild pointer that is not canonical: the access would fault without an address, so the check refuses it. */
+static void what_is_not_an_address(void)
+{
+	static const uintptr_t wild[] = {0x4141414141414141UL, 0xdead000000000100UL,
+					 0x0100000000000000UL, 0xfeffffffffffffffUL};
+	uintptr_t addr = 0;
+
+	for (size_t i = 0; i < sizeof(wild) / sizeof(wild[0]); i++) {
+		EXPECT_REPORT("wild-memory-access", __asan_load8_noabort(wild[i]));
+		CHECK_EQ(unit_last()->addr, wild[i]);
+		EXPECT_REPORT("wild-memory-access", __asan_storeN_noabort(wild[i], 40));
+		CHECK(!kasan_port_readable((const void *)wild[i], 1));
+	}
+	/* With 5-level tables these are addresses. */
+	EXPECT_NO_REPORT(__asan_load8_noabort(0x00fffffffffffff0UL));
+	EXPECT_NO_REPORT(__asan_load8_noabort(0xff00000000000000UL));
+	/* These windows have no offset that was compiled in. */
+	CHECK(!kasan_shadow_fault_to_access(0xe000000000000000UL, &addr));
+}
+#else
+static void what_is_not_an_address(void)
+{
+	unit_skip("every number is an address here");
+}
+#endif
+
 UNIT_MAIN(without_windows, windows_that_are_wrong, first_window, windows_that_overlap,
 	  second_window, edges, outside_is_accessible, report_at_an_edge,
 	  stack_hooks_in_every_window, noreturn_in_the_second_window, stacks_at_another_mapping,
-	  a_window_after_the_start, no_more_than_the_table_holds)
+	  a_window_after_the_start, no_more_than_the_table_holds, what_is_not_an_address)

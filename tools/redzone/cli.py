@@ -85,6 +85,7 @@ def _with_features(function):
         ("--tagged-globals", "Also tag the kernel's global variables. Needs --mode sw_tags and Clang."),
         ("--mte-stack", "Also tag the kernel's stack variables. Needs --mode hw_tags and Clang."),
         ("--kstack-erase", "Erase the kernel stack on return to user mode."),
+        ("--ubsan", "Also compile programs and modules with UBSan: find undefined behaviour."),
         ("--shadow-call-stack", "Build the kernel with a shadow call stack, and copy stack traces from it."),
     ):
         function = click.option(option, is_flag=True, help=text)(function)
@@ -242,6 +243,11 @@ def command():
 )
 @click.option(
     "--icount", is_flag=True, help="Use the instruction count as the clock, so that runs are reproducible."
+)
+@click.option(
+    "--leaks",
+    is_flag=True,
+    help="At the end of a program, report objects that nothing points to, with their stacks.",
 )
 @click.option(
     "--each",

@@ -5,6 +5,7 @@
  * Not instrumented, like fault.c. entry.S enters it with everything masked, on the stack of the interrupted code.
  */
 #include <kasan/kasan.h>
+#include <kasan/ubsan.h>
 #include <kernel/arch.h>
 #include <kernel/console.h>
 #include <kernel/fault.h>
@@ -84,11 +85,32 @@ static bool do_hwasan_brk(struct pt_regs *regs, unsigned int imm)
 }
 #endif
 
+/* A check of UBSan in a program that was built with -fsanitize-trap. Return: true if the interrupted code may go on. */
+static bool do_ubsan_brk(struct pt_regs *regs, unsigned int imm)
+{
+	const struct kasan_regs at = {
+		.pc = regs->pc, .sp = regs->sp, .lr = regs->regs[30], .fp = regs->regs[29]};
+	bool reported;
+
+	if ((imm & BRK_IMM_UBSAN_MASK) != BRK_IMM_UBSAN)
+		return false;
+	/* As if the code had called a function of UBSan: it may be preempted here, and ended. */
+	if (!regs_irqs_disabled(regs))
+		arch_local_irq_enable();
+	reported = kasan_report_undefined_trap(&at);
+	arch_local_irq_disable();
+	if (!reported)
+		return false;
+	if (!handle_program_fault(regs, PROGRAM_FAULT_TRAP, regs->pc))
+		die("Oops - UBSAN: undefined behaviour in code built to trap", regs);
+	return true;
+}
+
 static void do_brk(struct pt_regs *regs)
 {
 	unsigned int imm = regs->esr & 0xffff;
 
-	if (do_hwasan_brk(regs, imm))
+	if (do_hwasan_brk(regs, imm) || do_ubsan_brk(regs, imm))
 		return;
 	switch (imm) {
 	case BRK_IMM_BUG:

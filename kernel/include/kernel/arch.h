@@ -222,6 +222,9 @@ struct task *cpu_switch_to(struct task *prev, struct task *next);
 /** arch_fpu_start() - let the running task use the floating-point registers, and load them from @state. Preemption
  *  off. */
 void arch_fpu_start(const struct fpu_state *state);
+/** arch_fpu_call() - call(@with), which may change the running task's floating-point registers: they are afterwards what
+ *  they were. It has some. Any context that the task was interrupted by. */
+void arch_fpu_call(void (*call)(const void *with), const void *with);
 
 /**
  * arch_ucontext_save() - fill @context's part of the architecture for a handler of a signal
@@ -510,6 +513,7 @@ _Noreturn void smp_cpu_online(unsigned int cpu);
  *   no stack    stack_has_room() stack_demand(), and then one of is_program_fault() with refill_stack(), may_handle_overflow()
  *               with handle_overflow(), and panic()
  *   user mode   user_syscall() process_die() user_fault() cond_resched() exit_to_user_mode()
+ *   undefined behaviour  kasan_report_undefined_trap(), if the processor's traps of UBSan say what they are
  *   memory tags kasan_check_async_faults() kasan_check_async_faults_at() kasan_report_tag_fault()
  *   irqsoff     irqsoff_begin() irqsoff_end(), where the CPU switches interrupts off and on without the functions of
  *               <kernel/irqflags.h>

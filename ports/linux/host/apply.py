@@ -25,7 +25,7 @@ KEPT = ("init.c", "kasan_test_c.c", "kasan_test_module.c", "kasan_test_rust.rs")
 OWN = (*KEPT[:3], "Makefile", "kasan.h", "common.c", "report.c", "shadow.c")
 MANIFEST = "redzone/manifest.json"
 # Parts of the runtime that Linux has itself, or that its architectures do not use.
-LEFT_OUT = ("runtime/abi/ubsan_alignment.c", "runtime/base/arm_abi.c", "runtime/track/exidx.c")
+LEFT_OUT = ("runtime/base/arm_abi.c", "runtime/track/exidx.c", "runtime/ubsan/")
 
 
 class Tree:
@@ -69,7 +69,8 @@ def runtime_files():
     root = base.ROOT
     files = [*sorted((root / "include/kasan").glob("*.h")), *sorted((root / "runtime").rglob("*.[chS]"))]
     pairs = [(path, str(path.relative_to(root))) for path in files]
-    return [*((path, place) for path, place in pairs if place not in LEFT_OUT), (root / "LICENSE", "LICENSE")]
+    kept = [(path, place) for path, place in pairs if not place.startswith(LEFT_OUT)]
+    return [*kept, (root / "LICENSE", "LICENSE")]
 
 
 def _write(folder):

@@ -4,8 +4,7 @@
 #ifndef KASAN_ARM64_UNWIND_H
 #define KASAN_ARM64_UNWIND_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <kasan/types.h>
 
 #define KASAN_FRAME_RECORD 0
 

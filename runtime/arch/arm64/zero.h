@@ -5,8 +5,7 @@
 #ifndef KASAN_ARM64_ZERO_H
 #define KASAN_ARM64_ZERO_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include <kasan/types.h>
 
 #define KASAN_ARCH_ZERO_BYTES 64
 

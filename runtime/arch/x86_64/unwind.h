@@ -6,6 +6,14 @@
 
 #define KASAN_FRAME_RECORD 0
 
+/* Addresses are sign-extended from bit 56, or from bit 47 without 5-level page tables, which the runtime cannot know. An
+ * access at any other one raises #GP or #SS, which do not tell the address. */
+#define KASAN_ARCH_HAS_NON_ADDRESSES
+static inline bool kasan_arch_is_address(uintptr_t addr)
+{
+	return (uintptr_t)((intptr_t)(addr << 7) >> 7) == addr;
+}
+
 static inline void kasan_arch_relax(void)
 {
 	__asm__ volatile("pause" ::: "memory");

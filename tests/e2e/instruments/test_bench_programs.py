@@ -32,3 +32,9 @@ def test_instructions_are_the_time_of_the_end():
     assert programs.instructions(console) == 1856614000
     with pytest.raises(Failure, match="did not say when it stopped"):
         programs.instructions("result 5\n")
+
+
+def test_columns_of_ubsan_are_other_kernels():
+    for name in ("off", "generic inline"):
+        plain, checked = programs.COLUMNS[name], programs.COLUMNS[f"{name}, ubsan"]
+        assert checked.preset == f"{plain.preset}+ubsan"

@@ -33,7 +33,16 @@ def test_totals_and_status(tmp_path, default, slow, last, status):
     assert calls[0] == "true test --yes", "the README's command comes first, as it is"
     words = [set(call.split()) for call in calls[1:]]
     # What the first command leaves out runs here.
-    assert {"--rest", "instruments", "traces", "linux-kunit", "linux", "libc", "soak"} <= set().union(*words)
+    assert {
+        "--rest",
+        "instruments",
+        "traces",
+        "opensbi",
+        "linux-kunit",
+        "libc",
+        "soak",
+        "linux",
+    } <= set().union(*words)
     assert not any("--rest" in call and len(call) > 4 for call in words), "the rest of all suites"
 
 
@@ -48,7 +57,7 @@ def test_a_slow_machine_leaves_out_what_would_not_fit(tmp_path):
 
 
 def run(tmp_path, default, slow, **environment):
-    """Run .ci/run with a ./redzone whose default tests and whose soak end with the lines and statuses @default
+    """Run .ci/run with a ./redzone whose default tests and soak end with the lines and statuses @default
     and @slow. Return (what ran, the calls of ./redzone)."""
     (tmp_path / ".ci").mkdir()
     shutil.copy(ROOT / ".ci" / "run", tmp_path / ".ci" / "run")

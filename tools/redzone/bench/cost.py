@@ -141,6 +141,15 @@ class Column:
         return self.mode if self.traces else f"{self.mode}, no traces"
 
 
+def _every_operation():
+    """Return a text for each operation: NAME = 'title', or NAME@1|2|4 for those that differ in a number."""
+    found = {}
+    for name, title in (one for names in GROUPS.values() for one in names.items()):
+        base, _, number = name.partition("@")
+        found.setdefault(base, []).append(number or f" = '{title}'")
+    return [f"{base}{'@' if ones[0].isdigit() else ''}{'|'.join(ones)}" for base, ones in found.items()]
+
+
 def names_matching(*patterns):
     """Return {group: [operation]} of the operations that @patterns select, by name or by title in the
     tables."""
@@ -150,11 +159,12 @@ def names_matching(*patterns):
 
     for pattern in patterns:
         if not any(matches(one, pattern) for names in GROUPS.values() for one in names.items()):
-            every = "; ".join(
-                f"{name} = '{title}'" for names in GROUPS.values() for name, title in names.items()
-            )
             lines = textwrap.fill(
-                every, 100, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False
+                "; ".join(_every_operation()),
+                100,
+                initial_indent="  ",
+                subsequent_indent="  ",
+                break_on_hyphens=False,
             )
             raise Failure(f"no operation matches '{pattern}'; there are:\n{lines}")
     chosen = {

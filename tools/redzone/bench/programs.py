@@ -28,23 +28,30 @@ ASAN = "host ASan"
 HOSTS = {HOST: (), ASAN: ("-fsanitize=address",)}
 # For the columns that show what small copies cost as calls: kernel/sanitizer/include/string.h.
 AS_CALLS = ("-DREDZONE_STRING_H",)
-# Without the ends of misaligned accesses: runtime/abi/ubsan_alignment.c.
+# Without the ends of misaligned accesses: runtime/ubsan/alignment.c.
 ALIGNED_ONLY = ("-fno-sanitize=alignment",)
 
 
 @dataclass(frozen=True)
 class Column:
-    """A kernel: @mode and @where choose it. cflags: of the programs."""
+    """A kernel: @mode, @where and the builder's @features choose it. cflags: of the programs."""
 
     mode: str
     where: str = "inline"
     cflags: tuple = ()
+    features: tuple = ()
+
+    @property
+    def preset(self):
+        return builder.preset_name(self.mode, self.where, features=self.features)
 
 
 COLUMNS = {
     "off": Column("off"),
+    "off, ubsan": Column("off", features=("ubsan",)),
     "off, copies called": Column("off", cflags=AS_CALLS),
     "generic inline": Column("generic"),
+    "generic inline, ubsan": Column("generic", features=("ubsan",)),
     "generic inline, copies called": Column("generic", cflags=AS_CALLS),
     "generic inline, aligned only": Column("generic", cflags=ALIGNED_ONLY),
     "generic outline": Column("generic", "outline"),
@@ -182,7 +189,6 @@ def _kernels(names, programs, folder):
     images = {}
     for number, name in enumerate(names):
         column = COLUMNS[name]
-        preset = builder.preset_name(column.mode, column.where)
         parts = [
             builder.Program(
                 f"speed-{program.name}",
@@ -196,7 +202,7 @@ def _kernels(names, programs, folder):
         ]
         place = folder / str(number)
         place.mkdir()
-        built = builder.build(preset, (), parts, copy_to=place)
+        built = builder.build(column.preset, (), parts, copy_to=place)
         images[name] = {program.name: built[f"speed-{program.name}"].image for program in programs}
     return images
 
@@ -256,7 +262,7 @@ def run(pattern, columns, runs, json_file, markdown_file, yes):
     names = _chosen(COLUMNS, columns)
     if not names:
         raise Failure(f"no column matches '{columns}'; there are: {', '.join(COLUMNS)}")
-    presets = [builder.preset_name(COLUMNS[name].mode, COLUMNS[name].where) for name in names]
+    presets = [COLUMNS[name].preset for name in names]
     needed = [key for preset in presets for key in builder.tools_of(preset)]
     doctor.require([*needed, *page.TOOLS], "run the benchmark", yes)
     every = _programs()
@@ -293,7 +299,7 @@ def register(group):
         The sources of libdeflate, cJSON and Mbed TLS are fetched once. The figures are seconds of CPU time,
         with start and boot, the least of --runs; and instructions of the machine. "copies called" compiles
         small copies, as in memcpy(&word, p, 4), as function calls; "aligned only" leaves out the checks of
-        misaligned accesses.
+        misaligned accesses; "ubsan" adds those for undefined behaviour.
 
         \b
         Examples:

@@ -42,6 +42,7 @@ FEATURES = {
     "lockdep-kasan": ("REDZONE_LOCKDEP", "REDZONE_LOCKDEP_INSTRUMENTED"),
     "rt": ("REDZONE_PREEMPT_RT",),
     "irqsoff": ("REDZONE_IRQSOFF",),
+    "ubsan": ("REDZONE_UBSAN",),
 }
 # {option of a command, with underscores: the feature that it stands for}.
 OPTION_FEATURES = {
@@ -51,6 +52,7 @@ OPTION_FEATURES = {
     "kstack_erase": "erase",
     "lockdep": "lockdep",
     "preempt_rt": "rt",
+    "ubsan": "ubsan",
 }
 # Features that not every kernel can have: {feature: (modes, families of compilers)}. If a command chooses one
 # for all its kernels, the others go without it.
@@ -180,6 +182,8 @@ def tools_of(preset):
         keys.append("clang-22")
     elif "-clang" in preset:
         keys.append("clang-19")
+    elif preset.startswith("runtime-cortexm-"):
+        keys.append("gcc-cortexm")
     else:
         keys.append(ARCHES[preset.removeprefix("runtime-").split("-")[0]].gcc)
     if not preset.startswith("runtime-"):

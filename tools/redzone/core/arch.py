@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The architectures: one table of what differs between them, outside of C and CMake."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -17,11 +17,30 @@ class Kernel:
 
 
 @dataclass(frozen=True)
+class Shadow:
+    """The full layout of a kernel in the upper half of the address space: the addresses @low to @high have
+    shadow, that of address a at (a >> 3) + @offset, with software tags (a >> 4) + @offset. when: for which
+    page tables."""
+
+    when: str
+    offset: int
+    low: int
+    high: int = (1 << 64) - 1
+
+    def range(self, mode):
+        """Return (first address of the shadow, first one after it)."""
+        shift = 4 if mode == "sw_tags" else 3
+        first, last = ((at >> shift) + self.offset & (1 << 64) - 1 for at in (self.low, self.high))
+        return first, last + 1
+
+
+@dataclass(frozen=True)
 class Arch:
     """machine: as an ELF file's header has it; bits: of an address. target: Clang's for freestanding code,
     one whose driver accepts kernel-address. gcc: the key of the GCC for it among the outside programs.
     relative: the number of the relocation that puts a load-time address, its addend, into a word. modes: of
-    the runtime. kernel: None if the reference kernel does not run on it."""
+    the runtime. kernel: None if the reference kernel does not run on it. shadows: {mode: [Shadow]}, the
+    default first; none where addresses have no half for the kernel."""
 
     machine: str
     bits: int
@@ -30,6 +49,7 @@ class Arch:
     relative: int
     modes: tuple = ("generic",)
     kernel: Kernel | None = None
+    shadows: dict = field(default_factory=dict)
 
 
 ARCHES = {
@@ -37,10 +57,28 @@ ARCHES = {
         *("EM_AARCH64", 64, "aarch64-none-elf", "gcc-arm64", 1027),
         modes=("generic", "sw_tags", "hw_tags"),
         kernel=Kernel("virt", 0x40000000, "aarch64"),
+        # Each shadow ends where the quarter begins in which the image and modules lie.
+        shadows={
+            "generic": [Shadow("48-bit addresses", 0xDFFF800000000000, 0xFFFF000000000000)],
+            "sw_tags": [Shadow("48-bit addresses", 0xEFFF800000000000, 0xFFFF000000000000)],
+        },
     ),
-    "riscv64": Arch("EM_RISCV", 64, "riscv64-unknown-elf", "gcc-riscv64", 3),
+    "riscv64": Arch(
+        *("EM_RISCV", 64, "riscv64-unknown-elf", "gcc-riscv64", 3),
+        # One offset for all page tables: the shadow ends 4 GiB below the end, where the image lies.
+        shadows={
+            "generic": [
+                Shadow("Sv39", 0xDFFFFFFF00000000, 0xFFFFFFC000000000),
+                Shadow("Sv48", 0xDFFFFFFF00000000, 0xFFFF800000000000),
+            ]
+        },
+    ),
     "riscv32": Arch("EM_RISCV", 32, "riscv32-unknown-elf", "gcc-riscv64", 3),
-    "x86_64": Arch("EM_X86_64", 64, "x86_64-unknown-linux-gnu", "gcc", 8),
+    "x86_64": Arch(
+        *("EM_X86_64", 64, "x86_64-unknown-linux-gnu", "gcc", 8),
+        # Whole entries of the top table, so that they can be shared by all address spaces.
+        shadows={"generic": [Shadow("4-level tables", 0xDFFFFC0000000000, 0xFFFF800000000000)]},
+    ),
     "arm": Arch("EM_ARM", 32, "armv7a-none-eabi", "gcc-arm", 23),
 }
 KERNELS = {name: arch.kernel for name, arch in ARCHES.items() if arch.kernel}

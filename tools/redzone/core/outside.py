@@ -89,6 +89,7 @@ TOOLS = (
     Tool("gcc", "x86_64-linux-gnu-gcc", "gcc", "test", "runtime builds, unit tests"),
     Tool("qemu-riscv64", "qemu-system-riscv64", "qemu-system-misc", "test", "suite porting", (7, 2)),
     Tool("qemu-riscv32", "qemu-system-riscv32", "qemu-system-misc", "test", "suite porting", (7, 2)),
+    Tool("qemu-x86_64", "qemu-system-x86_64", "qemu-system-x86", "test", "suite porting", (7, 2)),
     Tool("make", "make", "make", "test", "suite porting"),
     Tool("pkg-config", "pkg-config", "pkg-config", "test", "suite porting"),
     Tool("ar", "llvm-ar-19", "llvm-19", "test", "suite porting"),

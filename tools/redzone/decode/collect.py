@@ -13,6 +13,10 @@ BUDGET = 48 << 20
 MAX_CASES = 20000
 MAX_NAMES = 50
 _FRAME_COST = 400
+# Frames that an `again` line has at most: the bad access and its callers. A line this long has been cut.
+_PLACE = 3
+_CUT = 255
+MAX_PLACES = 4096
 
 
 def _cost(report):
@@ -21,14 +25,36 @@ def _cost(report):
     return sum(len(line) + 60 for line in report.raw) + frames * _FRAME_COST + cells * 8 + 2000
 
 
+class Places:
+    """Which bug each place is: an `again` line has fewer frames than the report that it repeats, so that its
+    own signature may be another one when a helper such as strcpy() is among them."""
+
+    def __init__(self):
+        self._signatures = {}
+
+    def learn(self, what, frames, signature):
+        """A report of @what, its kind, type and kind of access, with @frames (texts) has this @signature."""
+        if len(self._signatures) >= MAX_PLACES:
+            self._signatures.clear()
+        for count in range(1, min(len(frames), _PLACE) + 1):
+            # The line may have been cut. "": more than one bug begins with these frames.
+            known = self._signatures.setdefault((what, *frames[:count]), signature)
+            if known != signature:
+                self._signatures[what, *frames[:count]] = signature if count == _PLACE else ""
+
+    def find(self, what, frames):
+        """Return the signature of the report that an `again` line with @frames repeats, "" if unknown."""
+        return self._signatures.get((what, *frames), "")
+
+
 class Collector:
     """Takes reports with add(). log: the model.Log that they make."""
 
     def __init__(self):
         self.log = Log()
         self._bugs = {}
-        self._costs = {}
         self._left = BUDGET
+        self.places = Places()
 
     def add(self, report):
         """Take @report. Return its Bug, None if there are too many."""
@@ -36,7 +62,14 @@ class Collector:
         log.reports += 1
         report.number = log.reports
         signature.set_roles(report)
-        report.signature = signature.signature(report)
+        what = report.kind, report.type, report.access.kind
+        place = what, [frame.text for frame in report.frames("call")]
+        known = self.places.find(*place) if report.again else ""
+        if report.again and len(report.title) >= _CUT:
+            known = known or self.places.find(what, place[1][:-1])
+        report.signature = known or signature.signature(report)
+        if report.kind in ("kasan", "ubsan") and not report.again:
+            self.places.learn(*place, report.signature)
         if report.kind == "kasan":
             self.count(log.by_mode, report.mode or "unknown")
         named = report.kind in ("kasan", "asan", "hwasan", "mte", "kfence")
@@ -123,6 +156,8 @@ class Collector:
                 report.signature = signature.signature(report)
             if bug.reports:
                 report = bug.reports[bug.smallest]
+                for one in bug.reports:
+                    one.signature = report.signature if one.again else one.signature
                 bug.signature, bug.title = report.signature, signature.title(report)
                 bug.function = signature.function(report)
             other = self._bugs.setdefault(bug.signature, bug)

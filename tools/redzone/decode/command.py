@@ -34,6 +34,20 @@ def register(group):
         help="Folder of the source, if it is not where the compiler found it. May be repeated.",
     )
     @click.option(
+        "--load-offset",
+        "offset",
+        metavar="NUMBER",
+        help="The image's place in memory minus the place that it is linked for, decimal or 0x..., also "
+        "negative: for a log that does not have it.",
+    )
+    @click.option(
+        "--allocator",
+        "allocators",
+        multiple=True,
+        metavar="NAME",
+        help="A function that allocates or frees for its callers: the bug is in them. May be repeated.",
+    )
+    @click.option(
         "--baseline",
         metavar="FILE",
         help="Bugs that are known: what --json wrote, or lines that begin with a signature. Only new bugs "
@@ -58,6 +72,7 @@ def register(group):
           ./redzone decode console.log --elf vmlinux --modules lib/modules
           dmesg | ./redzone decode - --elf vmlinux
           ./redzone decode serial.log --elf firmware.elf --json decoded.json
+          ./redzone decode serial.log --elf pie.elf --load-offset 0x80000000
           ./redzone decode new.log --baseline decoded.json
           ./redzone decode console.log --elf vmlinux --html bugs.html
 
@@ -68,7 +83,20 @@ def register(group):
         context.exit(run(logs or ("-",), **options))
 
 
-def run(logs, images, modules, folders, baseline, json_file, everything, quiet, **files):
+def _offset(text):
+    """Return the number of --load-offset, None without it. Raises Failure."""
+    if text is None:
+        return None
+    try:
+        value = int(text, 0)
+    except ValueError:
+        value = 1 << 64
+    if abs(value) >= 1 << 64:
+        raise Failure(f"'{text}' is not accepted for --load-offset; accepted: a number, as in 0x2e00000")
+    return value
+
+
+def run(logs, images, modules, folders, offset, allocators, baseline, json_file, everything, quiet, **files):
     """Decode @logs. Return the exit status."""
     from redzone.decode import decoder, model, symbols, terminal
 
@@ -79,6 +107,9 @@ def run(logs, images, modules, folders, baseline, json_file, everything, quiet, 
         raise Failure("standard input (-) can be read once only")
     if modules and not images:
         raise Failure("--modules also needs the kernel itself: --elf vmlinux")
+    if offset is not None and not images:
+        raise Failure("--load-offset also needs the image: --elf IMAGE")
+    offset = _offset(offset)
     for name in logs:
         if name != "-" and (not Path(name).exists() or Path(name).is_dir()):
             # A serial line or a pipe is read like a file.
@@ -91,8 +122,8 @@ def run(logs, images, modules, folders, baseline, json_file, everything, quiet, 
         raise Failure("--github and --json - both write to stdout; give --json a file")
     outputs.check([name for name in (*logs, *images) if name != "-"])
     with contextlib.ExitStack() as stack:
-        found = stack.enter_context(symbols.Symbols(images, modules)) if images else None
-        one = decoder.Decoder(found, folders)
+        found = stack.enter_context(symbols.Symbols(images, modules, offset)) if images else None
+        one = decoder.Decoder(found, folders, allocators)
         for name in logs:
             decoder.read_file(one, name)
         log = one.finish()

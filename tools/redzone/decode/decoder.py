@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from redzone.core.base import Failure
-from redzone.decode import explain, model, scan, signature, source, variables
+from redzone.decode import explain, model, roles, scan, signature, source, variables
 
 
 class Explainer:
@@ -50,10 +50,11 @@ class Decoder:
     """Takes a log with feed() (bytes) and gives the model.Log with finish(). Several logs: begin() each.
 
     symbols: a symbols.Symbols, or None without images. folders: where the source lies, if not where the debug
-    information says.
+    information says. allocators: names of functions that are, beside those that are known.
     """
 
-    def __init__(self, symbols=None, folders=()):
+    def __init__(self, symbols=None, folders=(), allocators=()):
+        roles.set_allocators(allocators)
         self._symbols = symbols
         self._folders = tuple(folders)
         self._scanner = scan.Scanner()

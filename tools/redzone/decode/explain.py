@@ -369,7 +369,121 @@ def explain(report):
     return [sentence for sentence in found if sentence]
 
 
+def _leak(report):
+    allocated = report.stack("allocated")
+    by = _call(allocated) or (f" in {report.where}()" if report.where else "")
+    return [
+        f"When the program ended, nothing pointed to memory that was allocated{by}, and it was not freed.",
+        "Common causes of this shape: an error path that returns without a free, a pointer that was overwritten while it "
+        "was the only one, or a container that was freed before what it held.",
+        "Follow the pointer from the allocation to the place where its last copy is lost.",
+    ]
+
+
+# {type of UBSan's: what is undefined about it, and what to do}. Those of Linux and of this runtime.
+UNDEFINED = {
+    "signed-integer-overflow": (
+        "The result of a signed calculation does not fit its type; a compiler may assume that this never happens, and leave out a check that comes after it.",
+        "Check the operands before the calculation, with __builtin_add_overflow() and its relatives for instance, or calculate in a wider or an unsigned type.",
+    ),
+    "unsigned-integer-overflow": (
+        "The result of an unsigned calculation has wrapped around. C defines that, so it is a bug only if it was not meant.",
+        "If it was meant, as in a hash, leave -fsanitize=unsigned-integer-overflow out for this function.",
+    ),
+    "integer-overflow": (
+        "The result of a calculation does not fit its type.",
+        "Without -fsanitize-trap or -fsanitize-minimal-runtime the report has the values.",
+    ),
+    "division-by-zero": (
+        "The divisor of a division or of a remainder is zero. Some processors trap then, others go on with a result that means nothing.",
+        "Look for the code that should have refused the zero.",
+    ),
+    "shift-out-of-bounds": (
+        "A shift by a negative number, or by at least as many bits as its type has, gives another result on each processor; so does a signed shift that loses bits.",
+        "Check the distance before the shift, and shift unsigned values: 1U << n, or 1ULL << n for more than 31 bits.",
+    ),
+    "array-index-out-of-bounds": (
+        "An index lies outside of the array as it is declared, even if the memory there belongs to the same object.",
+        "Check the index. An array at the end of a structure that is larger than it says should be declared with [].",
+    ),
+    "vla-bound-not-positive": (
+        "The length of a variable-length array must be more than zero.",
+        "Check the length before the declaration.",
+    ),
+    "invalid-load": (
+        "A variable holds a value that its type does not have: a _Bool that is neither 0 nor 1. Usually nothing has been stored in it, or something else has overwritten it.",
+        "Look for the code that should have initialised it.",
+    ),
+    "float-cast-overflow": (
+        "A floating-point value was converted to an integer type that cannot hold it.",
+        "Compare the value with the bounds of the type before the conversion, also for not-a-number.",
+    ),
+    "implicit-conversion": (
+        "A value was changed by a conversion that is not written in the source. C defines that, so it is a bug only if it was not meant.",
+        "If it was meant, write the conversion.",
+    ),
+    "invalid-builtin": (
+        "A built-in function was called with a value for which it has no result.",
+        "Handle the value zero before it.",
+    ),
+    "null-ptr-deref": (
+        "A null pointer was used as if it pointed to an object.",
+        "Look for the code that should have set the pointer, or for a result that was not checked.",
+    ),
+    "misaligned-access": (
+        "A pointer is not aligned as its type requires. Some processors refuse such an access, and compilers combine accesses as if it could not be.",
+        "Use memcpy(), or declare the structure as packed.",
+    ),
+    "object-size-mismatch": (
+        "An access is larger than the object that the pointer points to, as far as the compiler knows that object.",
+        "Compare the type of the pointer with the declaration or the allocation.",
+    ),
+    "type-mismatch": (
+        "A pointer is null, not aligned as its type requires, or points to too small an object.",
+        "Without -fsanitize-trap or -fsanitize-minimal-runtime the report says which of the three.",
+    ),
+    "pointer-overflow": (
+        "Pointer arithmetic has left the object, and even wrapped around the address space or met the null pointer.",
+        "Compare lengths and not pointers: `length > end - start` and not `start + length > end`.",
+    ),
+    "alignment-assumption": (
+        "The program has promised the compiler an alignment that the pointer does not have.",
+        "Look at the allocation, or at __builtin_assume_aligned().",
+    ),
+    "function-type-mismatch": (
+        "A function was called through a pointer of another function type.",
+        "Give the function the parameters of the pointer's type, and convert them inside.",
+    ),
+    "null-argument": (
+        "A null pointer was passed for a parameter that is declared nonnull, so the function may use it without a check.",
+        "Check the pointer before the call, or take the attribute away.",
+    ),
+    "null-return": (
+        "A function that is declared to return an object has returned a null pointer.",
+        "Take the attribute away, or return something else.",
+    ),
+    "unreachable-code": (
+        "The program has reached a place that it had told the compiler was never reached.",
+        "Look for the case that was forgotten, in a switch for instance.",
+    ),
+    "missing-return": (
+        "A function has ended without the value that it returns.",
+        "Look for the path without a return statement.",
+    ),
+    "division-overflow": (
+        "The divisor is zero, or the least number was divided by -1.",
+        "Check the operands before the division.",
+    ),
+    "negation-overflow": (
+        "The least number of a signed type has no positive counterpart.",
+        "Check for it, or negate in a wider type.",
+    ),
+}
+
+
 def _other(report):
+    if report.type == "memory-leak":
+        return _leak(report)
     function = signature.function(report)
     where = f" in {function}()" if function and not function.startswith("0x") else ""
     words = {
@@ -380,7 +494,7 @@ def _other(report):
     }.get(report.kind)
     if words is None:
         return []
-    found = [f"{words}{where}."]
+    found = [f"{words}{where}.", *(UNDEFINED.get(report.type, ()) if report.kind == "ubsan" else ())]
     if report.kind == "oops" and report.access.address is not None and report.access.address < 4096:
         found.append(
             f"The address {report.access.address:#x} is near zero: a null pointer, or a member of one."

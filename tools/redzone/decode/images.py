@@ -106,6 +106,7 @@ class Image:
             elf = File.open(self.file)
         self._ranges = [(load.address, load.address + load.size) for load in elf.loads]
         self.low = min((start for start, _ in self._ranges), default=0)
+        self.high = max((end for _, end in self._ranges), default=0)
         self.functions = Functions(elf)
         self.code = exact.Code(elf, self.functions)
 

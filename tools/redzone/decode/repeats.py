@@ -142,6 +142,9 @@ class Repeats:
         # One that is smaller than those that are kept will be kept.
         if sum(map(len, smallest.raw)) > len(_NOT_KEPT.sub(b"", block)) - len(smallest.raw):
             return None
+        frames = [one.decode("utf-8", "replace").strip() for one in key[3:_FIRST]]
+        what = report.kind, report.type, report.access.kind
+        self._collector.places.learn(what, frames, report.signature)
         return bug, report, report.time
 
 

@@ -95,13 +95,24 @@ _ALLOCATOR = re.compile(
             # ESP-IDF's.
             r"(?:multi_heap|heap_caps)_\w+",
             r"usercopy_abort|__check_object_size|(?:filemap_alloc_folio|pagecache_get_page|__filemap_get_folio)\w*",
-            # Of small systems: FreeRTOS's heaps, xv6, and what a linker's --wrap makes of these.
-            r"(?:__(?:wrap|real)_)?(?:kalloc|kfree|kmalloc|krealloc|kcalloc|malloc|free|calloc|realloc|memalign|aligned_alloc)",
-            r"(?:__(?:wrap|real)_)?(?:pvPort|vPort)(?:Malloc|Calloc|Realloc|Free)(?:Stack)?",
-            r"(?:__(?:wrap|real)_)?_(?:malloc|free|calloc|realloc)_r",
+            # Of small systems: FreeRTOS's heaps, xv6.
+            r"kalloc|memalign|(?:pvPort|vPort)(?:Malloc|Calloc|Realloc|Free)(?:Stack)?",
+            r"_(?:malloc|free|calloc|realloc)_r",
         )
     )
 )
+
+# The names that the user gives to further allocators.
+_named = frozenset()
+
+
+def set_allocators(names):
+    """From now on the functions @names, and what --wrap makes of them, are allocators, and no earlier ones are."""
+    global _named
+    if _named != frozenset(names):
+        _named = frozenset(names)
+        role.cache_clear()
+
 
 # --- Helpers --------------------------------------------------------------------------------------------------
 
@@ -257,11 +268,15 @@ def find(name, module="", path=""):
         return "sanitizer"
     if start in _SANITIZERS and bare.startswith(_SANITIZERS[start]):
         return "helper" if bare.startswith(_CHECKED_MEMORY) else "sanitizer"
+    # As it was before a linker's --wrap.
+    own = name.removeprefix("__wrap_").removeprefix("__real_")
+    if own in _named:
+        return "allocator"
     if bare[:1] == "k" and _RUNTIME.fullmatch(name):
         return "sanitizer"
     if bare in _SANITIZERS_WHOLE and not module:
         return "sanitizer"
-    if _ALLOCATOR.fullmatch(name):
+    if _ALLOCATOR.fullmatch(own):
         return "allocator"
     if module:
         return ""

@@ -65,7 +65,8 @@ _RESULT = re.compile(
 _SUBTEST = re.compile(r"^(?P<indent> *)# Subtest: (?P<name>.{1,200}?) *$")
 _VERSION = re.compile(r"^ *K?TAP version \d+ *$")
 _SYSTEM = re.compile(r"^(?:Linux version \S+|Redzone reference kernel).*")
-_OFFSET = re.compile(r"^Kernel Offset: (?P<offset>0x[0-9a-f]{1,16}) from (?P<base>0x[0-9a-f]{1,16})")
+# Linux adds where its image was linked, a port may not.
+_OFFSET = re.compile(r"^Kernel Offset: (?P<offset>0x[0-9a-f]{1,16})(?: from 0x[0-9a-f]{1,16}|\s*$)")
 # U-Boot moves itself to the top of memory; our port says by how much.
 _RELOCATED = re.compile(r"^KASAN: window .* relocated by (?P<offset>0x[0-9a-f]{1,16})")
 _MODE = re.compile(
@@ -437,7 +438,7 @@ class Scanner:
 
     def _outside(self, line, text):
         """A line that belongs to no report."""
-        again = shapes.AGAIN.match(text) if "KASAN: " in text else None
+        again = shapes.AGAIN.match(text) if "KASAN: " in text or "UBSan: " in text else None
         if again:
             self._again(again, line)
             return
@@ -524,7 +525,7 @@ class Scanner:
     def _again(self, match, line):
         """A line that stands for a whole report of a place that was reported before."""
         report = Report(
-            kind="kasan",
+            kind=match["sanitizer"].lower(),
             type=match["type"],
             title=line.text,
             where=frames.function_of(match["where"]),

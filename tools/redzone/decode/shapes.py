@@ -116,9 +116,9 @@ HEADLINES = _shapes(
     ("other", "BUG: ", r"BUG: (?P<type>\S.*)"),
 )
 
-# KASAN's one line for a place that it has reported before (this runtime's).
+# The one line for a place that was reported before (this runtime's).
 AGAIN = re.compile(
-    r"KASAN: (?P<type>[a-z-]+) in (?P<where>.+?) again \((?P<times>\d{1,9}) times\): (?P<access>.*?)"
+    r"(?P<sanitizer>KASAN|UBSan): (?P<type>[a-z-]+) in (?P<where>.+?) again \((?P<times>\d{1,9}) times\): (?P<access>.*?)"
     r"(?:, called by (?P<callers>.*))?$"
 )
 

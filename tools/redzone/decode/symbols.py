@@ -27,11 +27,12 @@ _MAX_NOTES = 20
 class Symbols:
     """Images and modules. Close it, or use it in a with statement.
 
-    elfs: paths; modules: a folder or None.
+    elfs: paths; modules: a folder or None. offset: that the images were moved by, if the user knows it.
     """
 
-    def __init__(self, elfs, modules=None):
+    def __init__(self, elfs, modules=None, offset=None):
         self._modules = modules
+        self._given = offset
         self._found = None
         self._by_name = {}
         self.images, self.main = [], []
@@ -154,24 +155,53 @@ class Symbols:
                         ] += 1
         for image in self.main:
             best = votes.get(image, Counter()).most_common(1)
-            self._offset[image] = best[0][0] if best else offset or 0
+            found = best[0][0] if best else offset or 0
+            self._offset[image] = found if self._given is None else self._given
 
     def offset_of(self, image):
         return self._offset.get(image, 0)
 
+    def _in_image(self, image, address):
+        """Return where in @image the log's @address is. Both wrap around: an image may also be moved down."""
+        return address - self.offset_of(image) & (1 << 8 * image.word) - 1
+
+    def _in_log(self, image, address):
+        """Return what the log has for the @address in @image."""
+        return address + self.offset_of(image) & (1 << 8 * image.word) - 1
+
+    def _hint(self, addresses):
+        """All frames of the log have these @addresses, and none of them lies in an image."""
+        where = ", ".join(
+            f"{base.relative(image.path)} ({image.low:#x}..{image.high:#x}"
+            + (f", moved by {self.offset_of(image):#x})" if self.offset_of(image) else ")")
+            for image in self.main
+        )
+        self.note(
+            f"no address of the traces ({min(addresses):#x}..{max(addresses):#x}) lies in {where}: if it was loaded "
+            'elsewhere, give --load-offset NUMBER, or print a line "Kernel Offset: 0x..." at boot '
+            "(kasan_print_load_offset())"
+        )
+
     def name_frames(self, reports):
         """Give names to frames that have only an address. Return whether there were any."""
         changed = False
+        outside, placed = set(), False
         for frame in _frames(reports):
             if frame.name or frame.address is None:
+                placed |= bool(frame.name)
                 continue
             image, address = self._of_address(frame)
+            placed |= image is not None
+            if image is None:
+                outside.add(frame.address)
             found = (
                 image.functions.at(address if frame.exact or address == 0 else address - 1) if image else None
             )
             if found:
                 frame.name, frame.offset, frame.size = found[0], found[1] + (not frame.exact), found[2]
                 changed = True
+        if outside and not placed and self.main:
+            self._hint(outside)
         for report in reports:
             call = report.stack("call")
             if report.where[:2] == "0x" and call:
@@ -189,7 +219,7 @@ class Symbols:
                 at = frame.offset if image.holds(frame.offset) else frame.offset + image.low
                 return image, at
         for image in self.main:
-            address = frame.address - self.offset_of(image)
+            address = self._in_image(image, frame.address)
             if image.machine == "EM_ARM":
                 # Bit 0 of a return address says that the code is Thumb.
                 address &= ~1
@@ -210,9 +240,7 @@ class Symbols:
             if found:
                 # Two functions of one name and size. The address tells, or the call before a return address.
                 here = [
-                    one
-                    for one in found
-                    if frame.address == one.address + frame.offset + self.offset_of(image)
+                    one for one in found if frame.address == self._in_log(image, one.address + frame.offset)
                 ]
                 calls = here or [one for one in found if image.code.follows_call(one.address + frame.offset)]
                 if len(calls) == 1:
@@ -276,7 +304,7 @@ class Symbols:
             frame.locations = list(found)
             self._files.update((one.path, image) for one in found)
         if frame.address is None and not image.relocatable:
-            frame.address = address + self.offset_of(image)
+            frame.address = self._in_log(image, address)
 
     def look_up_frame(self, frame, before=None):
         """Like look_up(), for a frame of no report. @before: the frame before it in the trace."""
@@ -289,7 +317,7 @@ class Symbols:
         # In an image, pointers have no tags.
         start = found.start | 0xFF << 56 if found.start >> 55 & 1 else found.start
         for image in self.main:
-            address = start - self.offset_of(image)
+            address = self._in_image(image, start)
             data = image.variable_at(address) if image.holds(address) else None
             if data is not None:
                 self._files[data[1].path] = image

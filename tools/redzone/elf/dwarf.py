@@ -36,7 +36,8 @@ def information(file, relocate=True):
     @relocate: fill in the addresses of an object; not for RISC-V, whose relocations the library refuses.
     """
     elf = _reader()(file)
-    return elf.get_dwarf_info(relocate_dwarf_sections=relocate) if elf.has_dwarf_info() else None
+    # Strict: tables for unwinding alone are none.
+    return elf.get_dwarf_info(relocate_dwarf_sections=relocate) if elf.has_dwarf_info(strict=True) else None
 
 
 def text(die, attribute):

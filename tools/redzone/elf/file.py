@@ -12,8 +12,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 SHT_PROGBITS, SHT_SYMTAB, SHT_RELA, SHT_NOTE, SHT_NOBITS, SHT_REL, SHT_DYNSYM = 1, 2, 4, 7, 8, 9, 11
+SHT_RELR = 19
 SHF_WRITE, SHF_ALLOC, SHF_EXECINSTR = 1, 2, 4
-ET_REL = 1
+ET_REL, ET_DYN = 1, 3
 PT_LOAD, PF_X = 1, 1
 _NT_GNU_BUILD_ID = 3
 # A number of sections, or of the section with their names, that is too large for the header.
@@ -159,6 +160,25 @@ class File:
         shift = 32 if wide else 8
         for offset, info, *addend in self.entries(shape, section):
             yield Relocation(offset, info & (1 << shift) - 1, info >> shift, addend[0] if addend else 0)
+
+    def relocated(self):
+        """Return the set of the addresses of words that change when the linked image is moved, by a loader or
+        by the image itself."""
+        found, size = set(), self.bits // 8
+        for section in self.sections:
+            found.update(one.offset for one in self.relocations(section))
+            if section.type != SHT_RELR:
+                continue
+            # An even entry is an address; an odd one has a bit for each of the words after the last.
+            at = 0
+            for (entry,) in self.entries("Q" if size == 8 else "I", section):
+                if not entry & 1:
+                    found.add(entry)
+                    at = entry + size
+                    continue
+                found.update(at + bit * size for bit in range(self.bits - 1) if entry >> bit + 1 & 1)
+                at += (self.bits - 1) * size
+        return found
 
     @property
     def build_id(self):

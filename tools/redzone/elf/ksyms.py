@@ -3,18 +3,25 @@
 
 The runtime looks in `struct kasan_ksyms` (<kasan/port.h>). The table is made of an image without it. It adds
 constants only, so functions stay where they are if constants lie behind the code; --check proves it.
+
+In an image that runs elsewhere than it is linked for, the address of the first function must move with it.
+There it is a symbol of the image plus a number, of which the linker makes a relocation, in a section that may
+be written.
 """
 
+import re
 from pathlib import Path
 
 from redzone.core.base import Failure, say
-from redzone.elf.file import ET_REL, SHF_ALLOC, SHF_EXECINSTR, ElfError, File
-from redzone.elf.symbols import FUNC, IFUNC, LOCAL, NOTYPE, symbols, table
+from redzone.elf.file import ET_DYN, ET_REL, SHF_ALLOC, SHF_EXECINSTR, SHT_RELA, ElfError, File
+from redzone.elf.symbols import ABSOLUTE, FUNC, IFUNC, LOCAL, NOTYPE, UNDEFINED, symbols, table
 
 SUFFIXES = (".c", ".S", ".s")
 # Gaps between functions up to this many bytes are padding, and belong to the function before them.
 PADDING = 64
 NO_NAME = ""
+# A name that a C file and the assembler take.
+_PLAIN = re.compile(r"[A-Za-z_]\w*")
 
 
 def _rank(name, binding):
@@ -59,15 +66,65 @@ def functions(path):
         end = start + size if size else start + PADDING
         result.append((start, min(names)[1]))
     last = result[-1][0]
-    result.append((max(end, min((value for value in ends if value > last), default=end)), NO_NAME))
+    if not size:
+        # Else the padding after it does not count: the table's own object may change that.
+        end = max(end, min((value for value in ends if value > last), default=end))
+    result.append((end, NO_NAME))
     return result
 
 
-def render(symbols, style):
-    """Return the table as the text of a C (".c") or assembly (".S") file."""
+def base_symbol(path, name=None):
+    """Return (name, address) of the symbol that the table of the image @path is relative to: @name; without
+    one, the first global function of a position-independent image, and None for others. Raises Failure."""
+    elf = File.open(path)
+    known = {
+        one.name: one
+        for one in symbols(elf)
+        if one.bind != LOCAL and one.section not in (UNDEFINED, ABSOLUTE) and _PLAIN.fullmatch(one.name)
+    }
+    if name is not None:
+        if name not in known:
+            raise Failure(f"--base-symbol {name}: '{path}' has no global symbol of this name with a place")
+        return name, known[name].value & ~int(elf.machine == "EM_ARM")
+    if elf.type != ET_DYN:
+        return None
+    starts = [one for one in known.values() if one.kind in (FUNC, NOTYPE)]
+    if not starts:
+        raise Failure(
+            f"'{path}' is position-independent, and has no global function: give --base-symbol NAME"
+        )
+    first = min(starts, key=lambda one: (one.kind != FUNC, one.value, one.name))
+    return first.name, first.value
+
+
+def unmoved(path):
+    """Return what is wrong with the table in the linked image @path if that is moved, "" for nothing."""
+    elf = File.open(path)
+    found = next((one for one in symbols(elf) if one.name == "kasan_ksyms" and one.section), None)
+    moves = elf.relocated()
+    if found is None:
+        return f"{path} has no kasan_ksyms: link the table and the runtime"
+    # With --emit-relocs an image at a fixed place keeps them for a tool that moves it.
+    moved = elf.type == ET_DYN or any(
+        one.type == SHT_RELA and not one.flags & SHF_ALLOC and elf.linked(one.info).flags & SHF_ALLOC
+        for one in elf.sections
+    )
+    if moved and found.value not in moves:
+        return (
+            f"{path} can run elsewhere than it is linked for, and its kasan_ksyms does not move with it: "
+            "reports would have no names; make the table with --base-symbol NAME"
+        )
+    return ""
+
+
+def render(symbols, style, symbol=None):
+    """Return the table as the text of a C (".c") or assembly (".S") file. @symbol: as base_symbol() returns
+    it; None: the base is a number."""
     base = symbols[0][0]
     if symbols[-1][0] - base >= 1 << 32:
         raise Failure("the image's functions span more than 4 GiB")
+    distance = f"{base - symbol[1]:+#x}" if symbol else ""
+    section, flags = (".data.rel.ro", '"aw"') if symbol else (".rodata", '"a"')
     position, name_at, names = 1, [], []
     for _, name in symbols:
         if name:
@@ -93,13 +150,17 @@ def render(symbols, style):
             'static const char names[] = "\\0"',
             *(f'\t"{name}\\0"' for name in names),
             "\t;",
-            f"const struct kasan_ksyms kasan_ksyms = {{(uintptr_t){base:#x}ULL, {count},",
+            *([f'extern const char base[] __asm__("{symbol[0]}");'] if symbol else []),
+            "const struct kasan_ksyms kasan_ksyms = {"
+            + (f"(uintptr_t)base {distance[0]} {distance[1:]}" if symbol else f"(uintptr_t){base:#x}ULL")
+            + f", {count},",
             "\tstarts, name_at, names};",
         ]
         return "\n".join(rows) + "\n"
     rows = [
         f"/* {head} */",
-        '\t.section .rodata.kasan_ksyms, "a", %progbits',
+        # The loader writes the addresses: a section that is only read cannot have them.
+        f"\t.section {section}.kasan_ksyms, {flags}, %progbits",
         "\t.globl kasan_ksyms",
         "#if __SIZEOF_POINTER__ == 8",
         "#define WORD .8byte",
@@ -108,7 +169,9 @@ def render(symbols, style):
         "#endif",
         "\t.balign 8",
         "kasan_ksyms:",
-        f"\tWORD {base:#x}, {count}, starts, name_at, names",
+        f"\tWORD {symbol[0] + distance if symbol else f'{base:#x}'}, {count}, starts, name_at, names",
+        '\t.section .rodata.kasan_ksyms, "a", %progbits',
+        "\t.balign 4",
         "starts:",
         *(f"\t.4byte {value:#x}" for value in starts),
         "name_at:",
@@ -128,8 +191,15 @@ def register(group):
     @group.command("ksyms", short_help="Make a symbol table to link into an image.")
     @click.argument("elf", metavar="ELF")
     @click.option("-o", "--output", metavar="FILE", help="A .c or .S file. Default: C on stdout.")
+    @click.option(
+        "--base-symbol",
+        "base_symbol_name",
+        metavar="NAME",
+        help="Make the table relative to this symbol of ELF, for an image that is moved. Default: a global "
+        "function if ELF is position-independent.",
+    )
     @click.option("--check", is_flag=True, help="Compare ELF with FILE, which it was linked with.")
-    def ksyms_verb(elf, output, check):
+    def ksyms_verb(elf, output, base_symbol_name, check):
         """Write a table of the functions in ELF, from which the runtime takes the names that reports show.
 
         Link twice: without the table, and with the table of that image. The port needs no function for it.
@@ -142,7 +212,7 @@ def register(group):
 
         With --check it writes nothing. It fails if functions of ELF are not where FILE says: the linker
         script places constants before code, or the linker relaxes code. In that case make the table from ELF,
-        and link again.
+        and link again. It also fails if ELF can be moved and the table in it does not move with it.
 
         \b
         Exit status: 0; 1 if --check finds a difference; 2 if ELF cannot be used.
@@ -152,11 +222,16 @@ def register(group):
             raise Failure(f"'{output}': the name must end in .c or .S")
         if check and not output:
             raise Failure("--check needs -o FILE, the table that ELF was linked with")
-        text = render(functions(elf), ".c" if suffix == ".c" else ".S")
+        style, found = ".c" if suffix == ".c" else ".S", functions(elf)
+        text = render(found, style, base_symbol(elf, base_symbol_name))
         try:
             if check:
-                if Path(output).read_text(encoding="utf-8") != text:
+                old = Path(output).read_text(encoding="utf-8")
+                if old not in (text, render(found, style)):
                     say(f"functions of {elf} moved: make {output} again from it, and link again")
+                    raise SystemExit(1)
+                if wrong := unmoved(elf):
+                    say(wrong)
                     raise SystemExit(1)
             elif output:
                 Path(output).write_text(text, encoding="utf-8")

@@ -102,7 +102,7 @@ def head(title):
 def _public():
     """Return a Writer with the public headers that kasan.h is made of."""
     writer = Writer()
-    for name in ("kasan.h", "port.h", "stats.h"):
+    for name in ("kasan.h", "port.h", "stack.h", "stats.h", "ubsan.h", "wrap.h"):
         path = INCLUDE_DIR / "kasan" / name
         writer.seen.add(path)
         writer.add(path, guarded=True)
@@ -136,7 +136,7 @@ def source():
         writer.lines += [f"#undef {name}" for name in macros]
         writer.lines.append("")
     title = "kasan.c - Redzone's runtime in one file. Never instrument it."
-    start = head(title) + '#include "kasan.h"\n\n#ifdef CONFIG_KASAN\n\n'
+    start = head(title) + '#define KASAN_RUNTIME_FILE 1\n#include "kasan.h"\n\n#ifdef CONFIG_KASAN\n\n'
     # Here, a header's inline functions look like the file's own, and some have no caller.
     start += '#pragma GCC diagnostic ignored "-Wunused-function"\n\n'
     return start + writer.text() + "#endif /* CONFIG_KASAN */\n"

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from redzone.core import base
 from redzone.core.base import Failure
-from redzone.kit import amalgamate, audit_constructors, audit_inline
+from redzone.kit import amalgamate, audit_constructors, audit_dumps, audit_early, audit_inline, audit_x86
 
 # The symbols that the runtime defines for compilers. A test compares this with its objects.
 RUNTIME_ABI = re.compile(
@@ -46,7 +46,10 @@ _SUFFIX = re.compile(r"(\.(constprop|isra|part|cold|specialized|llvm|lto_priv)\b
 _DEFINITION = re.compile(r"^ ?(?:\w[^\n;={(]*?)?\b(\w+)\((?=[^;{]*\{)", re.MULTILINE)
 # Functions that other projects also define in place of the runtime, even in files of the same name.
 _REPLACED = re.compile(r"__mem(cpy|move|set)$|kasan_port_")
-_RUNTIME_FILE = re.compile(r"(^|/)runtime/(abi|alloc|arch|base|report|shadow|tags|track)/[\w/]+\.c$")
+_RUNTIME_FILE = re.compile(r"(^|/)runtime/(abi|alloc|arch|base|report|shadow|tags|track|ubsan)/[\w/]+\.c$")
+# What GCC records of its options. The last one counts.
+_SANITIZE_OPTION = re.compile(r"-f(no-)?sanitize=([\w,-]+)")
+_KERNEL_SANITIZERS = ("kernel-address", "kernel-hwaddress")
 _OFFSET_OPTION = re.compile(r"-(?:fasan-shadow-offset|asan-mapping-offset)=(\w+)")
 KINDS = ("instrumented", "not instrumented", "checked by the CPU", "nothing to check", "assembly", "runtime")
 FULL_TEXT = 12  # names in one list of the text form
@@ -99,11 +102,40 @@ def common_folder(images):
 
 
 def name_units(images):
-    """Give each unit the name that the output shows: relative to the folder that holds all of them."""
+    """Give each unit the name that the output shows: relative to the folder that holds all of them. Return
+    warnings of names that several files of one image have."""
     folder = common_folder(images)
+    alike = {}
     for image in images:
         for unit in image.units:
             unit.shown = unit.path.removeprefix(folder)
+            if unit.functions:
+                alike.setdefault(unit.shown, []).append((image, unit))
+    found = []
+    for name, same in alike.items():
+        for at, (image, unit) in enumerate(same, 1):
+            others = [one for one, _ in same if one is image]
+            if len(others) > 1:
+                unit.note = f" ({at} of {len(same)}: {unit.functions[0].name})"
+            elif len(same) > 1:
+                unit.note = f" in {image.label}"
+        if any(unit.note.startswith(" (") for _, unit in same):
+            found.append(
+                f"{len(same)} files are called {name}: the symbol table has no folders, so each is listed "
+                "with its first function, and --exclude means all of them; compile with -g"
+            )
+    return found
+
+
+def was_instrumented(producer):
+    """Does the text @producer, which a compiler puts into debug information, say that it added checks?"""
+    answer = False
+    for no, names in _SANITIZE_OPTION.findall(producer):
+        if no:
+            answer &= not {"all", *_KERNEL_SANITIZERS} & set(names.split(","))
+        else:
+            answer |= bool(set(_KERNEL_SANITIZERS) & set(names.split(",")))
+    return answer
 
 
 @functools.cache
@@ -147,6 +179,8 @@ def kind_of(unit):
         return "instrumented"
     if not any(function.touches for function in unit.functions):
         return "nothing to check"
+    if was_instrumented(unit.producer):
+        return "instrumented"
     return "not instrumented"
 
 
@@ -155,10 +189,21 @@ def excluded(name, patterns):
     return any(fnmatch.fnmatch(name, form) for pattern in patterns for form in (pattern, f"*/{pattern}"))
 
 
+def _is_runtimes(function):
+    """Does @function belong to the runtime, as far as its file or its name tells?"""
+    return is_runtime(function.unit) if function.unit else audit_x86.is_runtime_name(function.name)
+
+
+def _of_no_file(images):
+    """Return the functions of @images whose file is not known, without the runtime's."""
+    every = (function for image in images for function in image.functions)
+    return [function for function in every if function.unit is None and not _is_runtimes(function)]
+
+
 def coverage(images, exclude, mode):
     """Return ({kind: [(name, functions, with checks)]}, [functions that access unchecked], findings)."""
     kinds = {kind: [] for kind in KINDS}
-    without = []
+    without, unnamed = [], set()
     for image in images:
         for unit in image.units:
             kind = kind_of(unit)
@@ -166,24 +211,28 @@ def coverage(images, exclude, mode):
                 kind = "checked by the CPU"
             count = sum(checked(function) for function in unit.functions)
             if unit.functions or kind != "nothing to check":
-                kinds[kind].append((unit.shown, len(unit.functions), count))
+                kinds[kind].append((unit.label, len(unit.functions), count))
+            if kind == "not instrumented" and not excluded(unit.shown, exclude):
+                unnamed.add(unit.label)
             if kind == "instrumented":
                 without += [
-                    f"{unit.shown}: {function.name}"
+                    f"{unit.label}: {function.name}"
                     for function in unit.functions
                     if not function.calls and not function.traps and function.touches
                 ]
     findings = []
-    plain = sorted({name for name, _, _ in kinds["not instrumented"]})
-    unnamed = [name for name in plain if not excluded(name, exclude)]
     if unnamed:
         files = base.plural(len(unnamed), "file")
-        findings.append(f"{files} without checks, not named by --exclude: {', '.join(_names(unnamed))}")
+        findings.append(
+            f"{files} without checks, not named by --exclude: {', '.join(_names(sorted(unnamed)))}"
+        )
     if mode == "hw_tags":
         if kinds["instrumented"]:
             names = ", ".join(_names(sorted(name for name, _, _ in kinds["instrumented"])))
             findings.append(f"compiled with checks, which hardware tags do not need or support: {names}")
-    elif not kinds["instrumented"]:
+    elif not any(image.functions for image in images):
+        findings.append("no symbol table names a function: audit the image before it is stripped")
+    elif not kinds["instrumented"] and not any(checked(function) for function in _of_no_file(images)):
         findings.append(
             "nothing is instrumented: no function calls or jumps to __asan_* or __hwasan_*, or has a check "
             "that traps (with hardware tags none does: audit the image with its runtime)"
@@ -407,12 +456,13 @@ def missing(images):
 # --- The whole ------------------------------------------------------------------------------------
 
 
-def audit(paths, windows=(), offset=None, exclude=()):
-    """Return the result as a dictionary; `findings` is empty if all is well."""
+def audit(paths, windows=(), offset=None, exclude=(), early=(), dumps=()):
+    """Return the result as a dictionary; `findings` is empty if all is well. @early: functions that run
+    before the shadow exists. @dumps: of GCC, files or folders."""
     from redzone.kit import audit_units
 
     images = [image for path in paths for image in audit_units.load(Path(path))]
-    name_units(images)
+    warnings = name_units(images)
     size = sum(section.size for image in images for section in image.sections if section.is_code)
     if size > MUCH_CODE:
         base.say(f"reading {size >> 10} KiB of machine code")
@@ -421,20 +471,29 @@ def audit(paths, windows=(), offset=None, exclude=()):
     mode = mode_of(images)
     kinds, without, findings = coverage(images, exclude, mode)
     linked = [image for image in images if not image.relocatable]
-    ctors, places, warnings = {}, {}, []
+    ctors, places = {}, {}
     for image in linked or images[:1]:
         ctors, more = audit_constructors.constructors(image)
         findings += more
         places, more = shadow(image, list(windows), offset, mode)
         findings += more
         warnings += audit_inline.warnings(image, places, 4 if mode == "sw_tags" else 3)
+    tables = sorted({image.table or "none" for image in images})
+    if ".dynsym" in tables:
+        warnings.append(
+            "read .dynsym, because there is no .symtab: it has no local functions, so constructors and some "
+            "functions are missing here; audit the image before it is stripped"
+        )
+    warnings += audit_x86.warnings(images, is_runtime)
+    reached = audit_early.reached(linked, early, _is_runtimes) if early else None
     symbols, more = missing(images)
-    findings += more
+    findings += more + audit_dumps.findings(dumps, images[0].arch)
     result = {
         "images": [image.label for image in images],
         "arch": images[0].arch,
         "mode": mode,
         "linked": bool(linked),
+        "symbol_tables": tables,
         "debug_information": all(image.has_dwarf for image in images),
         "files": {
             kind: [
@@ -447,12 +506,15 @@ def audit(paths, windows=(), offset=None, exclude=()):
         "constructors": ctors,
         "shadow": places,
         "missing_symbols": symbols,
+        "early": reached,
         "findings": findings,
         "warnings": warnings,
     }
     result["functions"] = {
         "total": sum(len(image.functions) for image in images),
         "with_checks": sum(checked(function) for image in images for function in image.functions),
+        "of_no_file": len(_of_no_file(images)),
+        "of_no_file_with_checks": sum(map(checked, _of_no_file(images))),
     }
     return result
 
@@ -465,8 +527,13 @@ def text(result, everything=False):
         lines.append(f"functions: {functions['total']}; the CPU checks, no file is expected to have checks")
     else:
         lines.append(f"functions: {functions['total']}, with checks {functions['with_checks']}")
+    lines.append(f"symbols: from {', '.join(result['symbol_tables'])}")
     if not result["debug_information"]:
-        lines.append("files: without debug information (-g), from symbol tables: some functions have no file")
+        lines.append(
+            "files: without debug information (-g), from symbol tables: "
+            f"{functions['of_no_file']} functions have no file, {functions['of_no_file_with_checks']} of "
+            "them with checks"
+        )
     for kind in KINDS:
         units = result["files"][kind]
         if not units:
@@ -500,6 +567,8 @@ def text(result, everything=False):
             origin = "" if entry["in_runtime"] else " (not in the runtime)"
             users = ", ".join(_names(entry["wanted_by"], everything))
             lines.append(f"  {entry['name']}{origin}: {users}")
+    if result["early"] is not None:
+        lines += audit_early.text(result["early"], everything)
     if result["warnings"]:
         lines += ["", f"{base.plural(len(result['warnings']), 'warning')}:"]
         lines += [f"  - {warning}" for warning in result["warnings"]]
@@ -531,10 +600,23 @@ def register(group):
         metavar="GLOB",
         help="Files that need no checks, in any folder: board.c, 'boot/*.c'.",
     )
+    @click.option(
+        "--early",
+        multiple=True,
+        metavar="FUNCTION",
+        help="A function that runs before the shadow exists: list the functions with checks that it reaches "
+        "by direct calls. May be repeated.",
+    )
+    @click.option(
+        "--dumps",
+        multiple=True,
+        metavar="PATH",
+        help="GCC's -fdump-tree-optimized-lineno, files or a folder: register variables that checks lose.",
+    )
     @click.option("--all", "everything", is_flag=True, help="Print long lists in full.")
     @click.option("--json", "as_json", is_flag=True, help="JSON instead of text.")
     @click.pass_context
-    def audit_verb(context, files, windows, shadow_offset, exclude, everything, as_json):
+    def audit_verb(context, files, windows, shadow_offset, exclude, early, dumps, everything, as_json):
         """Say which files and functions of an image, of objects or of archives are instrumented, whether the
         constructors that register globals will run, whether the shadow windows cover the image's variables,
         and which sanitizer symbols are missing and which objects refer to them. With hardware tags no file
@@ -549,6 +631,7 @@ def register(group):
           ./redzone audit firmware.elf
           ./redzone audit u-boot --window 0x40000000:0x7000000 --exclude 'arch/*' --all
           ./redzone audit driver.o libparser.a --json
+          ./redzone audit kernel.elf --early arch_start --exclude start.c
 
         \b
         Exit status: 0 no findings, perhaps warnings; 1 findings; 2 usage error.
@@ -560,6 +643,8 @@ def register(group):
             windows=[parse_window(window) for window in windows],
             offset=None if shadow_offset is None else number(shadow_offset, "--shadow-offset"),
             exclude=exclude,
+            early=early,
+            dumps=dumps,
         )
         click.echo(json.dumps(result, indent=2) if as_json else text(result, everything))
         context.exit(base.REPORTED if result["findings"] else base.OK)

@@ -15,13 +15,16 @@ from capstone import CS_OP_IMM, CS_OP_MEM, CS_OP_REG, arm64_const, arm_const, ri
 class Step:
     """What one instruction does. target: where it branches to, or None. traps: it is the trap of Clang's
     inline check of tags. touches: it reads or writes memory outside its own frame. named: the addresses that
-    it completes."""
+    it completes. vectors: it uses a register of the floating-point unit. red_zone: it accesses memory below
+    the stack pointer. The last two are told of x86_64 only."""
 
     address: int
     target: int | None = None
     traps: bool = False
     touches: bool = False
     named: tuple = ()
+    vectors: bool = False
+    red_zone: bool = False
 
 
 def _last_immediate(operands):
@@ -126,10 +129,45 @@ def _riscv(step, insn, operands, known):
 
 
 _X86_FRAME = (x86_const.X86_REG_RSP, x86_const.X86_REG_RBP)
+_X86_DEPTH = "depth"
 _X86_NO_ACCESS = (x86_const.X86_INS_LEA, x86_const.X86_INS_NOP)
+# ST, MMX, XMM, YMM and ZMM: Capstone numbers each kind in one row.
+_X86_VECTORS = frozenset(
+    number
+    for first, last in (
+        ("ST0", "ST7"),
+        ("MM0", "MM7"),
+        ("XMM0", "XMM31"),
+        ("YMM0", "YMM31"),
+        ("ZMM0", "ZMM31"),
+    )
+    for number in range(getattr(x86_const, f"X86_REG_{first}"), getattr(x86_const, f"X86_REG_{last}") + 1)
+)
 
 
-def _x86_64(step, insn, operands, _known):
+def _x86_frame(insn, operands, known):
+    """Keep in @known[_X86_DEPTH] how far below rbp the frame goes, in bytes: the most so far, because what
+    comes after a return may belong to the middle."""
+    target = operands[0].reg if operands and operands[0].type == CS_OP_REG else None
+    if insn.id == x86_const.X86_INS_MOV and target == x86_const.X86_REG_RBP:
+        same = operands[1].type == CS_OP_REG and operands[1].reg == x86_const.X86_REG_RSP
+        known.pop(_X86_DEPTH, None)
+        if same:
+            known[_X86_DEPTH] = 0
+    elif insn.id == x86_const.X86_INS_PUSH and _X86_DEPTH in known:
+        known[_X86_DEPTH] += 8
+    elif target == x86_const.X86_REG_RSP and insn.id != x86_const.X86_INS_POP:
+        sign = {x86_const.X86_INS_SUB: 1, x86_const.X86_INS_ADD: -1}.get(insn.id)
+        if sign is None or operands[1].type != CS_OP_IMM:
+            # Not a fixed amount: anything may lie there.
+            known.pop(_X86_DEPTH, None)
+        elif _X86_DEPTH in known:
+            # Compilers add -128, because that number takes one byte.
+            known[_X86_DEPTH] += max(sign * operands[1].imm, 0)
+
+
+def _x86_64(step, insn, operands, known):
+    _x86_frame(insn, operands, known)
     if insn.group(capstone.CS_GRP_BRANCH_RELATIVE):
         step.target = _last_immediate(operands)
         return
@@ -137,7 +175,15 @@ def _x86_64(step, insn, operands, _known):
     for operand in operands:
         if operand.type == CS_OP_IMM:
             named.append(operand.imm)
+        elif operand.type == CS_OP_REG:
+            step.vectors |= operand.reg in _X86_VECTORS
         elif operand.type == CS_OP_MEM:
+            below = operand.mem.base == x86_const.X86_REG_RSP and operand.mem.disp < 0
+            below |= operand.mem.base == x86_const.X86_REG_RBP and -operand.mem.disp > known.get(
+                _X86_DEPTH, 1 << 32
+            )
+            # With an index, the number alone does not say where it is.
+            step.red_zone |= below and not operand.mem.index and insn.id not in _X86_NO_ACCESS
             step.touches = insn.id not in _X86_NO_ACCESS and operand.mem.base not in _X86_FRAME
             if operand.mem.base == x86_const.X86_REG_RIP:
                 named.append(operand.mem.disp + insn.address + insn.size)

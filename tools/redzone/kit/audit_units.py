@@ -17,7 +17,7 @@ from redzone.elf import dwarf
 from redzone.elf import file as elf
 from redzone.elf.file import SHF_ALLOC, SHF_EXECINSTR, SHF_WRITE, SHT_REL, SHT_RELA, ElfError, File
 from redzone.elf.members import is_archive, members
-from redzone.elf.symbols import ABSOLUTE, FILE, FUNC, LOCAL, SECTION, UNDEFINED, symbols
+from redzone.elf.symbols import ABSOLUTE, FILE, FUNC, LOCAL, SECTION, UNDEFINED, symbols, table
 from redzone.kit import audit_code
 
 _NAMES = {(arch.machine, arch.bits): name for name, arch in ARCHES.items()}
@@ -31,7 +31,8 @@ ARRAY_NAME = re.compile(r"\.((preinit|init|fini)_array|ctors|dtors)\b")
 class Function:
     """A function. calls: names of the interesting functions it calls or jumps to. traps: it has inline
     checks of tags. touches: it reads or writes memory outside its own frame. thumb: pointers to it have bit 0
-    set."""
+    set. maybe: names of checks that it may not mean, because ordinary names have the same address: memset().
+    vectors, red_zone: as in audit_code.Step."""
 
     name: str
     address: int
@@ -42,6 +43,9 @@ class Function:
     traps: bool = False
     touches: bool = False
     thumb: bool = False
+    maybe: set = field(default_factory=set)
+    vectors: bool = False
+    red_zone: bool = False
 
     @property
     def pointer(self):
@@ -50,7 +54,8 @@ class Function:
 
 @dataclass
 class Unit:
-    """A file that was compiled, as DWARF or the symbol table names it. shown: its name in the output."""
+    """A file that was compiled, as DWARF or the symbol table names it. shown: its name in the output, which
+    @note tells from the same name of another file."""
 
     name: str
     folder: str = ""
@@ -58,6 +63,11 @@ class Unit:
     assembly: bool = False
     functions: list = field(default_factory=list)
     shown: str = ""
+    note: str = ""
+
+    @property
+    def label(self):
+        return self.shown + self.note
 
     @property
     def path(self):
@@ -154,14 +164,17 @@ class Image:
         ]
 
     def _read_symbols(self):
-        """Fill symbols {name: address} of the defined ones; undefined; functions, with the file of the local
-        ones; names_by_address; marks {section: {address: kind of the code that starts there}}."""
+        """Fill table: the name of the symbol table, "" if there is none; symbols {name: address} of the
+        defined ones; undefined; functions, with the number of the local ones' file; names_by_address;
+        marks {section: {address: kind of the code that starts there}}."""
         self.symbols, self.undefined, self.functions = {}, set(), []
         self.names_by_address, self.marks, self.files = {}, {}, []
+        self.table = getattr(table(self.file, dynamic=True), "name", "")
         file = None
         for name, address, size, kind, bind, section in symbols(self.file, dynamic=True):
             if kind == FILE:
-                file = name
+                # Files of one name in different folders are different files, and only their order says so.
+                file = len(self.files)
                 self.files.append(name)
                 continue
             if section == UNDEFINED:
@@ -199,10 +212,10 @@ class Image:
         ranges.sort(key=lambda entry: entry[0])
         starts = [entry[0] for entry in ranges]
         by_file = {}
-        # All of an object comes from one file, including its global functions.
-        whole = self.files[0] if self.relocatable and len(self.files) == 1 and not self.units else None
+        whole = 0 if self.relocatable and len(self.files) == 1 and not self.units else None
         for function in self.functions:
-            function.unit = whole or function.unit
+            # All of an object comes from one file, including its global functions.
+            function.unit = function.unit if whole is None else whole
             unit = None
             if self.relocatable and len(self.units) == 1:
                 unit = self.units[0]
@@ -210,15 +223,22 @@ class Image:
                 at = bisect.bisect_right(starts, function.address) - 1
                 if at >= 0 and function.address < ranges[at][1]:
                     unit = ranges[at][2]
-            if unit is None and isinstance(function.unit, str):
-                name = function.unit
-                unit = next((u for u in self.units if u.name.endswith(name)), None) or by_file.get(name)
-                if unit is None:
-                    unit = by_file[name] = Unit(name)
-                    self.units.append(unit)
+            if unit is None and function.unit is not None:
+                unit = by_file.get(function.unit) or self._unit_of_file(function.unit)
+                by_file[function.unit] = unit
             function.unit = unit
             if unit is not None:
                 unit.functions.append(function)
+
+    def _unit_of_file(self, number):
+        """Return the Unit of the symbol table's file @number. Debug information has the same order."""
+        name = self.files[number]
+        same = [at for at, other in enumerate(self.files) if other == name]
+        known = [unit for unit in self.units if unit.folder and unit.name.rpartition("/")[2] == name]
+        if len(known) == len(same):
+            return known[same.index(number)]
+        self.units.append(Unit(name))
+        return self.units[-1]
 
     def _dwarf_units(self):
         """Fill units. Return [(start, end, Unit)], None if there is no debug information."""
@@ -286,6 +306,12 @@ class Image:
         @wanted(name): is a call of it interesting?"""
         self.named = set()
         targets = {address: name for name, address in self.symbols.items() if wanted(name)}
+        # The runtime's memset() is __asan_memset(), so a call of it is no evidence of checks.
+        shared = {
+            address
+            for address in targets
+            if not all(wanted(name) for name in self.names_by_address.get(address, ()))
+        }
         pointer = self.symbols.get("__global_pointer$")
         constants = {} if pointer is None else {audit_code.RISCV_GP: pointer}
         relocated = {}
@@ -305,21 +331,29 @@ class Image:
                 for step in audit_code.steps(arch, code, start, constants):
                     self.named.update(step.named)
                     name = targets.get(step.target)
-                    if not (name or step.touches or step.traps):
+                    special = step.vectors or step.red_zone
+                    if not (name or step.touches or step.traps or special):
                         continue
                     function = self._holder(functions, starts, step.address)
                     if function is None:
                         continue
                     function.traps |= step.traps
                     function.touches |= step.touches
+                    function.vectors |= step.vectors
+                    function.red_zone |= step.red_zone
                     if name:
-                        function.calls.add(name)
+                        (function.maybe if step.target in shared else function.calls).add(name)
             for relocation in self.file.relocations(relocated[number]) if number in relocated else ():
                 name = names[relocation.symbol]
                 if wanted(name):
                     function = self._holder(functions, starts, relocation.offset)
                     if function is not None:
                         function.calls.add(name)
+        for unit in self.units:
+            # In a file with other checks they are what the compiler made of memset().
+            if any(function.calls or function.traps for function in unit.functions):
+                for function in unit.functions:
+                    function.calls |= function.maybe
 
     def words_with(self, values):
         """Return {address of a word: value} for the data words that hold one of @values or get one from a

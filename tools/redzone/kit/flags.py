@@ -41,6 +41,7 @@ class Choice:
     globals: bool = True
     tagged_globals: bool = False
     mte_stack: bool = False
+    ubsan: bool = False
     layout: str = "windowed"
     low: int | None = None
     high: int | None = None
@@ -228,8 +229,39 @@ def without_place(choice):
     """Return @choice with outline checks and without stack variables, if it says nothing about the shadow's
     address and the kind of checks. Else return None."""
     said = choice.mode != "generic" or choice.layout == "full" or choice.low is not None
-    said |= choice.offset is not None or choice.dynamic or choice.inline is not None
+    said |= choice.offset is not None or choice.dynamic or choice.inline is True
+    said |= choice.inline is False and not choice.stack
     return None if said else replace(choice, inline=False, stack=False)
+
+
+def with_place(choice):
+    """Return @choice with the shadow's usual place on its architecture, if it asks for the full layout and
+    says nothing about the place. Else return None."""
+    shadows = ARCHES[choice.arch].shadows.get(choice.mode)
+    said = choice.dynamic or any(value is not None for value in (choice.offset, choice.low, choice.high))
+    if choice.layout != "full" or said or not shadows:
+        return None
+    shadow = shadows[0]
+    return replace(choice, offset=shadow.offset, low=shadow.low, high=shadow.high)
+
+
+def table():
+    """Return the lines of the table of shadows in docs/port/reference.md."""
+    lines = [
+        "| `--arch`, mode | page tables | addresses with shadow | offset | the shadow lies at |",
+        "|---|---|---|---|---|",
+    ]
+    for name, arch in ARCHES.items():
+        for mode, shadows in arch.shadows.items():
+            for shadow in shadows:
+                start, end = shadow.range(mode)
+                cells = (
+                    f"`{shadow.low:016x}` to the end",
+                    f"`{shadow.offset:#x}`",
+                    f"`{start:016x}..{end:016x}`",
+                )
+                lines.append(f"| `{name}`, {mode} | {shadow.when} | {' | '.join(cells)} |")
+    return lines
 
 
 def words(choice):
@@ -243,7 +275,7 @@ def words(choice):
         holds.add("bypass")
     if choice.covers_stack:
         holds.add("stack")
-    for word in ("dynamic", "globals", "tagged_globals"):
+    for word in ("dynamic", "globals", "tagged_globals", "ubsan"):
         if getattr(choice, word):
             holds.add(word)
     return holds
@@ -271,6 +303,7 @@ def compute(choice):
     result.defines = [
         f"CONFIG_KASAN_{choice.mode.upper()}=1",
         f"CONFIG_KASAN_STACK={int(choice.covers_stack)}",
+        *(["CONFIG_KASAN_UBSAN=1"] if choice.ubsan else []),
     ]
     if choice.mode == "hw_tags":
         return result
@@ -376,6 +409,7 @@ def register(group):
     @click.option("--no-globals", is_flag=True, help="Leave out global variables.")
     @click.option("--tagged-globals", is_flag=True, help="Also tag global variables: software tags, Clang.")
     @click.option("--mte-stack", is_flag=True, help="Also tag stack variables: hardware tags, Clang.")
+    @click.option("--ubsan", is_flag=True, help="Also find undefined behaviour.")
     @click.option("--layout", type=OneOf(LAYOUTS), default="windowed", help="Default: windowed.")
     @click.option("--low", metavar="NUMBER", help="Lowest address with shadow (--layout full).")
     @click.option("--high", metavar="NUMBER", help="Last address with shadow (--layout full).")
@@ -392,14 +426,16 @@ def register(group):
         """Print the compiler options for the files that KASAN checks, for all C files, for the
         runtime, and the macros that go with them.
 
-        Without --shadow-offset, --dynamic, --inline and --outline it prints the options for --outline
-        --no-stack, which work wherever the shadow lies, and says so on stderr.
+        Without --shadow-offset, --dynamic and --inline it prints the options for --outline --no-stack, which
+        work wherever the shadow lies, and says so on stderr. With --layout full and no numbers it takes the
+        usual place of the shadow on the architecture, and says which.
 
         \b
         Examples:
           ./redzone flags --arch arm64 --outline --shadow-offset 0xdfff800000000000
           ./redzone flags --cc gcc --arch riscv64 --shadow-offset 0x70700000 --format make
-          ./redzone flags --arch arm
+          ./redzone flags --arch arm --outline
+          ./redzone flags --arch x86_64 --layout full
           ./redzone flags --dynamic --only instrument
           ./redzone flags --mode sw_tags --shadow-offset 0xefff800000000000 --layout full \
             --low 0xffff000000000000 --high 0xffffffffffffffff
@@ -416,6 +452,13 @@ def register(group):
             high=None if high is None else number(high, "--high"),
             **options,
         )
+        placed = with_place(choice)
+        if placed:
+            choice = placed
+            say(
+                f"without --shadow-offset, --low and --high: the numbers for {choice.arch} with "
+                f"{ARCHES[choice.arch].shadows[choice.mode][0].when} (docs/port/reference.md has others)"
+            )
         plain = without_place(choice)
         if plain:
             choice = plain

@@ -105,7 +105,7 @@ def _boot(work, image, modules, folder, log, turn):
         if modules and outcome.status == base.PROGRAM_FAILED:
             outcome.message = "a module could not be loaded or unloaded; the console says why"
         if last or outcome.status != base.OK:
-            summary.conclude(outcome, screen, options.mode, options.verbose, options.timeout)
+            summary.conclude(outcome, screen, options.mode, options.verbose, options.timeout, work.ubsan)
         sys.stdout.flush()
         saved = work.exchange.take()
         # Whoever asked for a file did not get what the program was to do.

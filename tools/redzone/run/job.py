@@ -36,8 +36,8 @@ class Options:
     level: that of optimisation. separate: --each. report_file: for --json. data: from --file, [(name, Path)].
     arguments: the program's, from after `--`. project: of a compile_commands.json, or None; targets: of it.
     library: files that all programs of --each share. shard: text of --shard, or None. env: [(name, value)].
-    save: [(name, Path)]. own_stdin: without stdin, the program may have that of the command. pattern: of
-    --filter.
+    save: [(name, Path)]. leaks: look for them. own_stdin: without stdin, the program may have that of the
+    command. pattern: of --filter.
     """
 
     files: list
@@ -80,6 +80,7 @@ class Options:
     save: list = field(default_factory=list)
     own_stdin: bool = False
     verbose: bool = False
+    leaks: bool = False
     quiet: bool = False
     pattern: str | None = None
     count: int | None = None
@@ -121,6 +122,11 @@ class Job:
     owners: dict = field(default_factory=dict)
     result: dict | None = None
     tests: list | None = None
+
+    @property
+    def ubsan(self):
+        """Is the program compiled with UBSan?"""
+        return "ubsan" in builder.split_name(self.preset)[1]
 
     @property
     def limits_itself(self):
@@ -357,10 +363,13 @@ def check(options):
     options.outputs().check(read, others)
     # Report all bugs of one run, not only the first. The user's parameters come later, and so they override
     # it.
-    job.parameters = [*([] if options.mode == "off" else ["kasan_multi_shot"]), *options.append]
-    if options.separate and options.mode != "off":
+    reports = options.mode != "off" or job.ubsan
+    job.parameters = [*(["kasan_multi_shot"] if reports else []), *options.append]
+    if options.separate and reports:
         # Two programs may have a bug in one library function: each gets a full report of its own.
         job.parameters.insert(0, "kasan.repeat=full")
+    if options.leaks:
+        job.parameters.insert(0, "program.leaks=1")
     if options.stack:
         job.parameters.insert(0, f"program.stack={options.stack}")
     if job.limits_itself:

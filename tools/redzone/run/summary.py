@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Sums up `./redzone run` when the machine has ended: the reports, a crash and its place, the verdict."""
 
+import re
 import signal
 import sys
 
@@ -8,9 +9,11 @@ from redzone.core import base
 from redzone.decode import terminal
 from redzone.decode.explain import MISTAKES, place, position
 from redzone.decode.source import PLUMBING, is_users, place_of
+from redzone.machine import console
 from redzone.run import unfound
 
 ABORTED = 134
+_LOST = re.compile(r"Objects that nothing points to: (\d+), of (\d+) bytes in all")
 # For a report that comes late, where a source line would wrongly look like the place of the bug.
 LATE = "asynchronous: the access was earlier; kasan.mode=sync shows where"
 
@@ -39,8 +42,30 @@ def printed_place(report):
     return f"{first.name}+{first.offset:#x}/{first.size:#x}"
 
 
+def is_leak(report):
+    """Is @report about objects that nothing points to, and not about an access?"""
+    return report.type == console.LEAK
+
+
+def trace(report):
+    """Return the frames of @report that say where the bug is: for a leak those of the allocation."""
+    return report.frames("allocated" if is_leak(report) else "call")
+
+
+def _lost(report):
+    """Return how much the leak @report is about, as a part of a line."""
+    found = _LOST.search("\n".join(report.raw))
+    return (
+        f", {base.plural(int(found[1]), 'object')} of {base.plural(int(found[2]), 'byte')}" if found else ""
+    )
+
+
 def place_key(report, sources):
-    """Return what two reports of one bug share: the type, and the line or else the function."""
+    """Return what two reports of one bug share: the type, and the line or else the function; for a leak, the
+    stack."""
+    if is_leak(report):
+        # The kernel reports each stack once.
+        return report.type, *(frame.text for frame in trace(report))
     source = own_source(report.frames("call"), sources)
     if source is not None:
         return report.type, source.path, source.line or source.function
@@ -65,7 +90,9 @@ def headline(report, sources):
         text += f", {access.kind}"
         if size is not None:
             text += f" of size {size}" if negative else f" of {base.plural(size, 'byte')}"
-    source = own_source(report.frames("call"), sources)
+    if is_leak(report):
+        text += _lost(report)
+    source = own_source(trace(report), sources)
     if source is not None:
         return f"{text}, {place(source)} in {source.function}()"
     return f"{text}, in {printed_place(report)}" if report.where else text
@@ -98,13 +125,15 @@ def brief(number, report, sources):
         what += f": {access.kind}" + (f" of {base.plural(size, 'byte')}" if size is not None else "")
         where = position(report)
         what += f", {where}" if where else ""
-    source = own_source(report.frames("call"), sources)
+    if is_leak(report):
+        what += _lost(report)
+    source = own_source(trace(report), sources)
     if source is not None:
         where = f"at {place(source)} in {source.function}()"
     else:
         where = f"in {printed_place(report)}" if report.where else ""
     margin = " " * len(f"{number}. ")
-    more = [where, "" if access.asynchronous else _origin(report)]
+    more = [where, "" if access.asynchronous or is_leak(report) else _origin(report)]
     return [f"{number}. {what}", *(margin + line for line in more if line)]
 
 
@@ -120,8 +149,10 @@ def groups(reports, sources):
 
 
 def counted(reports, different):
-    """Return how many @reports there are, and from how many places: those of groups()."""
-    count = base.plural(len(reports), "KASAN report")
+    """Return how many @reports there are, of which sanitizer, and from how many places: those of groups()."""
+    undefined, lost = sum(report.kind == "ubsan" for report in reports), sum(map(is_leak, reports))
+    counts = [(len(reports) - undefined - lost, "KASAN report"), (undefined, "UBSan report"), (lost, "leak")]
+    count = " and ".join(base.plural(count, what) for count, what in counts if count)
     return count + (f" from {base.plural(len(different), 'place')}" if len(different) < len(reports) else "")
 
 
@@ -132,7 +163,7 @@ def say_reports(reports, sources):
     for number, (report, times) in enumerate(different, 1):
         again = f", {times} times" if times > 1 else ""
         base.say(f"  {number}. {headline(report, sources)}{again}")
-    if len(different) > 1:
+    if len(different) > 1 and not is_leak(different[1][0]):
         base.say("later reports may be consequences of the first: fix that one first")
 
 
@@ -193,7 +224,7 @@ def returned_text(status, number=None):
 
 
 def off_text(reader):
-    """Return one line about a kernel whose KASAN is off.
+    """Return one line about a kernel whose KASAN is off, and which has no UBSan.
 
     reader: the console.Reader of a kernel with KASAN, None for one without.
     """
@@ -203,9 +234,9 @@ def off_text(reader):
     return f"{text}; the kernel said: {reader.kasan_off}"
 
 
-def say_unfound(mode):
+def say_unfound(mode, ubsan):
     """Say what a run in @mode without a report does not exclude."""
-    for line in unfound.lines(mode):
+    for line in unfound.lines(mode, ubsan):
         base.say(line)
 
 
@@ -224,11 +255,12 @@ def title(outcome, screen, timeout=None):
     return outcome.message
 
 
-def conclude(outcome, screen, mode, verbose=False, timeout=None):
+def conclude(outcome, screen, mode, verbose=False, timeout=None, ubsan=False):
     """Say how it ended.
 
     screen: the View; without images, places are not wanted. mode: the kernel's. verbose: if nothing was
-    reported, say as well what that does not exclude. timeout: that of the program, in seconds.
+    reported, say as well what that does not exclude. timeout: that of the program, in seconds. ubsan: is it
+    there?
     """
     reader = outcome.reader
     if reader.reports and screen.quiet:
@@ -236,7 +268,7 @@ def conclude(outcome, screen, mode, verbose=False, timeout=None):
     elif reader.reports and screen.images is not None:
         say_reports(reader.reports, screen.sources)
     elif reader.reports:
-        base.say(base.plural(len(reader.reports), "KASAN report"))
+        base.say(counted(reader.reports, reader.reports))
     crash = reader.crash
     if text := title(outcome, screen, timeout):
         base.say(text)
@@ -251,9 +283,11 @@ def conclude(outcome, screen, mode, verbose=False, timeout=None):
         base.say(hang_text(timeout, crash, screen.sources))
     if reader.missing:
         base.say(f"calls that are not there, and so have failed: {reader.missing} (see docs/use/libc.md)")
-    if mode == "off" or reader.kasan_off is not None:
+    if reader.kasan_off is not None or (mode == "off" and not ubsan):
         base.say(off_text(reader))
     elif outcome.status == base.OK:
-        base.say("no KASAN report")
-        if verbose:
-            say_unfound(mode)
+        names = [*(["KASAN report"] if mode != "off" else []), *(["UBSan report"] if ubsan else [])]
+        names += ["leak"] if reader.leaks == "none" else []
+        base.say(", ".join(f"no {name}" for name in names))
+        if verbose and mode != "off":
+            say_unfound(mode, ubsan)

@@ -33,14 +33,14 @@ NONE = ()
 
 BUGS = (
     Bug("uninitialised", "reads of memory without a value", NONE, "MSan"),
-    Bug("leak", "leaks", NONE, "`./redzone fuzz --leaks`, LSan"),
+    Bug("leak", "leaks", NONE, "`--leaks`, `./redzone fuzz --leaks`, LSan"),
     Bug("inside_a_struct", "overflows inside a structure", NONE, ""),
     Bug("inside_an_arena", "overflows inside an allocator of the program's own", NONE,
         "`ASAN_POISON_MEMORY_REGION()` in that allocator"),
     Bug("overlapping_memcpy", "`memcpy()` of overlapping ranges", NONE, "ASan"),
     Bug("thread_local", "overflows of thread-local arrays", NONE, ""),
     Bug("data_race", "data races", NONE, "TSan"),
-    Bug("signed_overflow", "calculations without a defined result", NONE, "UBSan"),
+    Bug("signed_overflow", "calculations without a defined result", NONE, "`--ubsan`"),
     Bug("inline_assembly", "accesses by assembly", ("hw_tags",), "`--mode hw_tags`"),
     Bug("misaligned_volatile", "ends of misaligned `volatile` accesses", ("hw_tags",), "`--outline`"),
     Bug("use_after_return", "uses of a local variable after its function's return", ("sw_tags",),
@@ -70,9 +70,9 @@ def table():
     return "\n".join(lines) + "\n"
 
 
-def lines(mode):
+def lines(mode, ubsan=False):
     """Return the three lines about what a run in @mode without a report does not exclude."""
-    never = [bug.kind for bug in BUGS if not bug.found]
+    never = [bug.kind for bug in BUGS if not bug.found and not (ubsan and bug.helps == "`--ubsan`")]
     here = [bug.kind for bug in BUGS if bug.found and mode not in bug.found]
     return (
         f"no mode reports: {', '.join(never)}",

@@ -268,7 +268,7 @@ class View:
 
     @staticmethod
     def _style(rest):
-        if rest.startswith("BUG: KASAN:") or rest.startswith("Kernel panic"):
+        if rest.startswith(("BUG: KASAN:", "BUG: memory leak", "UBSAN: ")) or rest.startswith("Kernel panic"):
             return "bold red"
         if rest.startswith(("Read of ", "Write of ", "Free of ")):
             return "red"

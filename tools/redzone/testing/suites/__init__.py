@@ -32,6 +32,7 @@ ORDER = (
     "style",
     "unit",
     "freestanding",
+    "ubsan",
     "checks32",
     "kunit",
     "kunit-bugs-removed",

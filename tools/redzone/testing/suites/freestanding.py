@@ -50,6 +50,8 @@ _ALLOWED = re.compile(
     r"^(kasan_port_\w+|__mem(cpy|move|set)|__init_array_(start|end)|__(start|stop)_hwasan_globals|__exidx_(start|end)|__aeabi_\w+|_GLOBAL_OFFSET_TABLE_)$"
 )
 _SANITIZER = re.compile(r"^__(asan|hwasan)_")
+# What people call by such a name, in every mode.
+_INTERFACE = "include/kasan/asan_interface.h"
 
 
 # The port's functions have defaults anywhere, and compilers call their own by themselves.
@@ -108,6 +110,7 @@ _GIVES = {
     "generic": re.compile(r"^__asan_load8_noabort$"),
     "sw_tags": re.compile(r"^__hwasan_load8_noabort$"),
     "hw_tags": re.compile(r"^kasan_report_tag_fault$"),
+    "ubsan": re.compile(r"^__ubsan_handle_add_overflow$"),
 }
 
 
@@ -121,7 +124,9 @@ def judge(name, mode, files):
     if bad:
         return Result(name, FAIL, "instrumented, or incomplete: " + ", ".join(bad))
     if mode == "hw_tags":
-        extra = sorted(symbol for symbol in defined if _SANITIZER.match(symbol))
+        text = (ROOT / _INTERFACE).read_text(encoding="utf-8")
+        asked = set(re.findall(r"\b(__asan_\w+)\(", text))
+        extra = sorted(symbol for symbol in defined - asked if _SANITIZER.match(symbol))
         if extra:
             return Result(
                 name, FAIL, "defined without a caller, because the CPU makes the checks: " + ", ".join(extra)
@@ -150,10 +155,10 @@ def _runtime(context, preset):
     except Failure as error:
         log = context.write_log(name, f"{error}\n")
         return [Result(name, FAIL, "\n".join(str(error).splitlines()[:20]), log)]
-    mode = next((mode for mode in ("sw_tags", "hw_tags") if mode in name), "generic")
+    mode = next((mode for mode in ("sw_tags", "hw_tags", "ubsan") if mode in name), "generic")
     library = BUILD / preset / "libkasan.a"
     results = [judge(name, mode, [library]), judge_layers(f"{name}.layers", library)]
-    if "riscv32" not in preset:  # see cmake/Runtime.cmake
+    if "riscv32" not in preset and "cortexm" not in preset:  # see cmake/Runtime.cmake
         results.append(judge_fuzz(f"{name}.fuzz", [BUILD / preset / "libkasan_fuzz.a"]))
     return results
 

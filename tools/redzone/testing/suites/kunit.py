@@ -2,7 +2,8 @@
 """The kernel's KUnit suites in QEMU: inline, outline, Clang, GCC, 1 and 4 CPUs.
 
 Every suite runs in each mode, and the memory suites in every configuration. By default these are so many that
-each mode, family of compilers and feature is in one of them, and each mode with each kind of check;
+each mode, family of compilers and feature is in one of them, and each mode with each kind of check. Only the
+shadow call stack with stack erasing is not: e2e boots that.
 --rest has those that put the same together in another way, --quick one of each mode. The suite kunit-matrix
 runs all suites in all configurations, and is the only one that boots the second slab allocator."""
 
@@ -120,6 +121,8 @@ REST = {
     ("sw_tags", "outline", "gcc", 4),
     ("hw_tags", "sync", "clang-19", 1),
     ("hw_tags", "sync", "gcc", 4),
+    # e2e boots programs with this kernel.
+    WITH_FEATURES,
 }
 # The modes of hardware tags differ only in how they report a bad access, and tags are slow to emulate.
 KASAN_SUITES = "kunit.filter_glob=kasan*"

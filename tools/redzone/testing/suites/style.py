@@ -28,7 +28,7 @@ _FREESTANDING = {
 }  # fmt: skip
 
 # The runtime's folders, lowest first: a file may include headers from its own folder and those before it.
-LAYERS = ("arch", "base", "shadow", "tags", "track", "alloc", "report", "abi")
+LAYERS = ("arch", "base", "shadow", "tags", "track", "alloc", "report", "ubsan", "abi")
 # A section's heading: short enough that clang-format does not break it.
 RULE = re.compile(r"/\* --- \S.{0,85} --- \*/")
 
