@@ -14,6 +14,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+import textwrap
 import time
 from pathlib import Path
 
@@ -67,9 +68,17 @@ def called(text):
     return text.replace("./redzone", COMMAND)
 
 
-def say(text):
-    """Tell the user something. Goes to stderr: stdout belongs to the machine's console."""
-    print(f"redzone: {called(text)}", file=sys.stderr, flush=True)
+def say(text, fold=False):
+    """Tell the user something. Goes to stderr: stdout belongs to the machine's console.
+
+    @fold: break the line between words if it is too long for the terminal; elsewhere it stays one line."""
+    text = f"redzone: {called(text)}"
+    if fold and sys.stderr.isatty():
+        margin = " " * (len(text) - len(text[9:].lstrip()) + 2)
+        width = shutil.get_terminal_size().columns
+        words = {"break_long_words": False, "break_on_hyphens": False}
+        text = "\n".join(textwrap.wrap(text, width, subsequent_indent=margin, **words))
+    print(text, file=sys.stderr, flush=True)
 
 
 # Folders outside the current one, {resolved path: path as the user typed it}.
