@@ -223,7 +223,7 @@ def lock(path, wait=True):
         # A thread of this command waits for another one: that is not worth a word.
         if number != str(os.getpid()):
             who = f"process {number} ({command})" if number else "another command"
-            say(f"waiting for {who}, which uses {relative(Path(path).parent)}")
+            say(f"waiting for {who}, which uses {relative(Path(path).parent)}", fold=True)
     file.truncate(0)
     file.write(f"{os.getpid()} {shlex.join(['./redzone', *sys.argv[1:]])[:200]}\n")
     file.flush()
