@@ -162,7 +162,7 @@ def say_reports(reports, sources):
     base.say(f"{counted(reports, different)}:")
     for number, (report, times) in enumerate(different, 1):
         again = f", {times} times" if times > 1 else ""
-        base.say(f"  {number}. {headline(report, sources)}{again}")
+        base.say(f"  {number}. {headline(report, sources)}{again}", fold=True)
     if len(different) > 1 and not is_leak(different[1][0]):
         base.say("later reports may be consequences of the first: fix that one first")
 
@@ -237,7 +237,7 @@ def off_text(reader):
 def say_unfound(mode, ubsan):
     """Say what a run in @mode without a report does not exclude."""
     for line in unfound.lines(mode, ubsan):
-        base.say(line)
+        base.say(line, fold=True)
 
 
 def title(outcome, screen, timeout=None):
@@ -271,20 +271,23 @@ def conclude(outcome, screen, mode, verbose=False, timeout=None, ubsan=False):
         base.say(counted(reader.reports, reader.reports))
     crash = reader.crash
     if text := title(outcome, screen, timeout):
-        base.say(text)
+        base.say(text, fold=True)
     if outcome.status == base.CRASHED and crash is not None and outcome.ended and not screen.quiet:
         source = crash_place(crash, screen.sources)
         excerpt = screen.explainer.excerpt(source) if source is not None else None
         for line in excerpt.lines if excerpt is not None else ():
             print(terminal.numbered(line), file=sys.stderr)
     if reader.reports and crash is not None and crash.frames and crash.text.startswith("Unable"):
-        base.say(f"after that, {crash_text(crash, screen.sources)}")
+        base.say(f"after that, {crash_text(crash, screen.sources)}", fold=True)
     if reader.reports and crash is not None and crash.hang:
-        base.say(hang_text(timeout, crash, screen.sources))
+        base.say(hang_text(timeout, crash, screen.sources), fold=True)
     if reader.missing:
-        base.say(f"calls that are not there, and so have failed: {reader.missing} (see docs/use/libc.md)")
+        base.say(
+            f"calls that are not there, and so have failed: {reader.missing} (see docs/use/libc.md)",
+            fold=True,
+        )
     if reader.kasan_off is not None or (mode == "off" and not ubsan):
-        base.say(off_text(reader))
+        base.say(off_text(reader), fold=True)
     elif outcome.status == base.OK:
         names = [*(["KASAN report"] if mode != "off" else []), *(["UBSan report"] if ubsan else [])]
         names += ["leak"] if reader.leaks == "none" else []
