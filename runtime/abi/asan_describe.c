@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* asan_describe.c - <kasan/asan_interface.h>: whose memory an address is. */
-#include <kasan/asan_interface.h>
-
 #include "../alloc/retrack.h"
 #include "../report/captured.h"
 #include "../report/locate.h"
+
+#include <kasan/asan_interface.h>
 
 #ifdef CONFIG_KASAN
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* asan_facts.c - <kasan/asan_interface.h>: the last report, and the callbacks. */
-#include <kasan/asan_interface.h>
-
 #include "../report/facts.h"
+
+#include <kasan/asan_interface.h>
 
 #ifdef CONFIG_KASAN
 

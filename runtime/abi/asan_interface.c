@@ -9,10 +9,10 @@
  * In the tag modes it is the tag of memory that belongs to no allocator, which no pointer of an object has. Only whole
  * granules get it. An object whose first granule is poisoned can still be freed: see kasan_tag_owns().
  */
-#include <kasan/asan_interface.h>
-
 #include "../report/check.h"
 #include "../shadow/shadow.h"
+
+#include <kasan/asan_interface.h>
 
 #ifdef CONFIG_KASAN
 
