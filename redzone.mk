@@ -24,7 +24,7 @@
 #	KASAN_SANITIZE_uart.o := n                    one object, by its file name, or by its path as it is
 #	                                              written in the target or in the source (drivers/uart.o)
 #	KASAN_SANITIZE := n                           all of this makefile except KASAN_SANITIZE_<file>.o := y
-#	KASAN_EXCLUDE := uart.o heap.o                several objects, by their file names
+#	KASAN_EXCLUDE := uart.o drivers/disk.o        several objects, by the same names
 #
 # KASAN_MODE := generic (the default), sw_tags or hw_tags. The last two are arm64's. sw_tags needs the full layout;
 # hw_tags has neither a shadow nor checks by the compiler, so no KASAN_WHERE, and KASAN_CFLAGS is empty.
@@ -174,7 +174,7 @@ kasan_checks_sw_tags := $(kasan_tags_$(kasan_cc))
 kasan_checks := $(strip $(kasan_checks_$(KASAN_MODE)) $(if $(filter 1,$(KASAN_UBSAN)),-fsanitize=undefined))
 # Recursive: which file is being made is known in its recipe. The most exact name wins.
 kasan_sanitize = $(firstword $(KASAN_SANITIZE_$(basename $<).o) $(KASAN_SANITIZE_$@) \
-	$(KASAN_SANITIZE_$(notdir $@)) $(if $(filter $(notdir $@),$(KASAN_EXCLUDE)),n) $(KASAN_SANITIZE) y)
+	$(KASAN_SANITIZE_$(notdir $@)) $(if $(filter $@ $(notdir $@) $(basename $<).o,$(KASAN_EXCLUDE)),n) $(KASAN_SANITIZE) y)
 # Expanded where no file is being made, it would have the checks for all files.
 kasan_excluding = $(KASAN_EXCLUDE)$(strip $(foreach name,$(filter KASAN_SANITIZE_%,$(.VARIABLES)),$($(name))))
 KASAN_CFLAGS = $(if $@,,$(if $(kasan_excluding),$(warning KASAN_CFLAGS is expanded outside of a recipe, where \

@@ -93,8 +93,9 @@ unsigned int kasan_port_cpu(void);
  * stack nor describes stack objects.
  * @stack_end: first address above that stack. Traces of allocations and frees read frames anywhere between the two, so
  * the bounds must be accurate. Reports first test how much of the stack can be read. In a context switch the running task
- * may already be the next one while the CPU still uses the previous task's stack: if the stack pointer is outside the
- * running task's stack, give 0 for both.
+ * may already be the next one while the CPU still uses the previous task's stack: then give 0 for both, and also on any
+ * other stack whose bounds are not known. A stack pointer below the running task's own stack means that this stack has
+ * overflowed: give its bounds all the same, because reports compare them with the stack pointer and say so.
  * @trace_end: normally 0. In an interrupt handler that runs on the interrupted code's stack: the address just above the
  * handler's own frames. Traces of allocations and frees end there; otherwise every trace would be a new one, and the
  * stack depot would fill up. The traces of reports continue into the interrupted code.

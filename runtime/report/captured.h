@@ -192,8 +192,8 @@ struct kasan_report {
 	uint8_t rows[KASAN_REPORT_ROWS][KASAN_REPORT_ROW_SIZE];
 	struct kasan_tagged_frame tagged;
 
-	/* From capture.c, if @is_overflow: whose stack it is, and how far below it the stack pointer is; 0: not below
-	 * it, or not known. */
+	/* From capture.c, if @is_overflow: whose stack it is. How far below it, or else below the task's stack, the stack
+	 * pointer is; 0: not below it, or not known. */
 	struct kasan_port_task overflow_task;
 	char overflow_comm[32];
 	size_t overflow_by;

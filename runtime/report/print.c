@@ -446,6 +446,10 @@ void kasan_print_report(const struct kasan_report *report)
 		blank();
 		kasan_report_line("The stack of task %s/%u has overflowed at some time before",
 				  report->comm, (unsigned int)report->task.id);
+	} else if (report->overflow_by) {
+		blank();
+		kasan_report_line("The stack pointer is %zu bytes below the stack of task %s/%u",
+				  report->overflow_by, report->comm, (unsigned int)report->task.id);
 	}
 	if (report->has_shadow) {
 		blank();

@@ -102,6 +102,8 @@ def test_make_with_a_list(sources):
     assert make(sources, ROOT, "clang-19", before=lines) == {"drivers/disk.c"}
     lines += "\nKASAN_SANITIZE_main.o := y"
     assert make(sources, ROOT, "clang-19", after=lines) == {"main.c", "drivers/disk.c"}
+    for path in ("drivers/uart.o", "out/drivers/uart.o"):
+        assert make(sources, ROOT, "clang-19", before=f"KASAN_EXCLUDE := {path}") == ALL - {"drivers/uart.c"}
 
 
 def test_make_warns_of_options_that_know_no_file(sources):
