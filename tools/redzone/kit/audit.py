@@ -46,7 +46,7 @@ _SUFFIX = re.compile(r"(\.(constprop|isra|part|cold|specialized|llvm|lto_priv)\b
 _DEFINITION = re.compile(r"^ ?(?:\w[^\n;={(]*?)?\b(\w+)\((?=[^;{]*\{)", re.MULTILINE)
 # Functions that other projects also define in place of the runtime, even in files of the same name.
 _REPLACED = re.compile(r"__mem(cpy|move|set)$|kasan_port_")
-_RUNTIME_FILE = re.compile(r"(^|/)runtime/(abi|alloc|arch|base|report|shadow|tags|track)/[\w/]+\.c$")
+_RUNTIME_FILE = re.compile(r"(^|/)runtime/(abi|alloc|arch|base|report|shadow|tags|track|ubsan)/[\w/]+\.c$")
 # What GCC records of its options. The last one counts.
 _SANITIZE_OPTION = re.compile(r"-f(no-)?sanitize=([\w,-]+)")
 _KERNEL_SANITIZERS = ("kernel-address", "kernel-hwaddress")
