@@ -125,7 +125,8 @@ def test_make_warns_of_options_that_know_no_file(sources):
 @pytest.mark.parametrize(("triple", "wanted"), [("x86_64-elf", "1"), ("x86_64-linux-gnu", "0")])
 def test_make_knows_targets_that_the_driver_refuses(tmp_path, triple, wanted):
     need("make", "clang-19")
-    text = f"KASAN_ARCH := x86_64\nKASAN_STACK := 0\ninclude {ROOT}/redzone.mk\n$(info bypass $(KASAN_BYPASS))\n"
+    text = f"KASAN_ARCH := x86_64\nKASAN_STACK := 0\ninclude {ROOT}/redzone.mk\n"
+    text += "$(info bypass $(KASAN_BYPASS))\n"
     (tmp_path / "Makefile").write_text(text + "all: x.o\nx.o: x.c\n\t$(CC) $(KASAN_CFLAGS) -c $< -o $@\n")
     (tmp_path / "x.c").write_text("int read(int *at) { return *at; }\n")
     output = call(["make", f"CC=clang-19 --target={triple}", "all"], tmp_path)
