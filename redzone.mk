@@ -198,7 +198,7 @@ kasan_config_generic := -DCONFIG_KASAN_GENERIC=1 -DCONFIG_KASAN_STACK=$(KASAN_ST
 kasan_config_sw_tags := -DCONFIG_KASAN_SW_TAGS=1 -DCONFIG_KASAN_STACK=$(KASAN_STACK) $(kasan_layout)
 kasan_config_hw_tags := -DCONFIG_KASAN_HW_TAGS=1 -DCONFIG_KASAN_STACK=$(if $(filter 1,$(KASAN_MTE_STACK)),1,0)
 KASAN_CPPFLAGS := $(strip -I$(patsubst %/kasan,%,$(KASAN_INCLUDE)) $(kasan_config_$(KASAN_MODE)) \
-	$(if $(filter 1,$(KASAN_UBSAN)),-DCONFIG_UBSAN=1) \
+	$(if $(filter 1,$(KASAN_UBSAN)),-DCONFIG_KASAN_UBSAN=1) \
 	$(addprefix -D,$(KASAN_DEFINES)))
 
 # --- The runtime -----------------------------------------------------------------------------------------

@@ -316,6 +316,11 @@ void kasan_port_report_begin(void);
  *  call kasan_flush_reports() first. @info: what was reported. Default: nothing. */
 void kasan_port_report_end(const struct kasan_report_info *info);
 
+/** kasan_port_callback() - call(@with): a callback that somebody has set, or __asan_on_error(), which runs in the report.
+ *  If such code uses more registers than the kernel does, save them around the call, or do not call it where it has none.
+ *  Default: calls it. */
+void kasan_port_callback(void (*call)(const void *with), const void *with);
+
 /* --- OPTIONAL: memory primitives that are not checked. Default: simple portable C. --- */
 
 /* Called by the checked memcpy(), memmove() and memset() after the check, and by the runtime for its own memory, in

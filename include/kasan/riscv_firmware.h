@@ -9,6 +9,8 @@
 
 #include <kasan/port_kit.h>
 
+#ifdef __riscv
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -21,19 +23,26 @@ struct kasan_console {
 	unsigned int owner, depth;
 };
 
-/** kasan_console_lock() - take @console, or enter it once more on the hart that holds it. Waits as long as it must: for
- *  the system's own output. Interrupts must be off, as they are in firmware. */
-static inline void kasan_console_lock(struct kasan_console *console)
+/** kasan_console_trylock() - take @console, or enter it once more on the hart that holds it. Interrupts must be off, as
+ *  they are in firmware. Return: false if another hart holds it. */
+static inline bool kasan_console_trylock(struct kasan_console *console)
 {
 	const unsigned int me = kasan_port_cpu() + 1;
-	unsigned int free = 0;
+	unsigned int owner = __atomic_load_n(&console->owner, __ATOMIC_RELAXED);
 
-	if (__atomic_load_n(&console->owner, __ATOMIC_RELAXED) != me) {
-		while (!__atomic_compare_exchange_n(&console->owner, &free, me, true,
-						    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-			free = 0;
-	}
+	if (owner != me &&
+	    (owner || !__atomic_compare_exchange_n(&console->owner, &owner, me, false,
+						   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)))
+		return false;
 	console->depth++;
+	return true;
+}
+
+/** kasan_console_lock() - the same, and wait as long as it takes: for the system's own output. */
+static inline void kasan_console_lock(struct kasan_console *console)
+{
+	while (!kasan_console_trylock(console))
+		;
 }
 
 /** kasan_console_unlock() - leave it. Does nothing on a hart that does not hold it. */
@@ -45,21 +54,18 @@ static inline void kasan_console_unlock(struct kasan_console *console)
 		__atomic_store_n(&console->owner, 0, __ATOMIC_RELEASE);
 }
 
-/* A hart that holds the console prints a few hundred characters and lets go. One that does not has died in there: the
+/* A hart that holds the console prints a few hundred characters and lets go, or runs into a bug and waits for the report
+ * that waits here: longer than that, and the runtime lets it go on. One that never lets go has died in there, and the
  * report is worth more than its line. */
-#define KASAN_CONSOLE_TRIES (1U << 26)
+#define KASAN_CONSOLE_TRIES (1U << 28)
 
 /** kasan_console_lock_report() - kasan_console_lock() for kasan_port_report_begin(), which must not wait for ever. */
 static inline void kasan_console_lock_report(struct kasan_console *console)
 {
 	unsigned int tries = KASAN_CONSOLE_TRIES;
 
-	while (__atomic_load_n(&console->owner, __ATOMIC_RELAXED) &&
-	       __atomic_load_n(&console->owner, __ATOMIC_RELAXED) != kasan_port_cpu() + 1) {
-		if (--tries == 0)
-			return;
-	}
-	kasan_console_lock(console);
+	while (tries && !kasan_console_trylock(console))
+		tries--;
 }
 
 /** KASAN_PORT_CONSOLE_LOCK() - define kasan_port_report_begin() and kasan_port_report_end(), which keep other harts'
@@ -95,6 +101,7 @@ static inline bool kasan_machine_fault(uintptr_t fp)
 {
 	uintptr_t cause, pc, addr;
 	struct kasan_port_task owner;
+	struct kasan_regs regs;
 
 	if (!kasan_trap_is_own())
 		return false;
@@ -103,8 +110,10 @@ static inline bool kasan_machine_fault(uintptr_t fp)
 	__memset(&owner, 0, sizeof(owner));
 	if ((cause == 5 || cause == 7) && kasan_port_stack_owner((const void *)addr, &owner) &&
 	    addr < owner.stack_start) {
-		const struct kasan_regs regs = {pc, addr, 0, fp, 0};
-
+		__memset(&regs, 0, sizeof(regs));
+		regs.pc = pc;
+		regs.sp = addr;
+		regs.fp = fp;
 		return kasan_report_stack_overflow(&owner, addr, &regs);
 	}
 	switch (cause) {
@@ -211,6 +220,7 @@ static inline bool kasan_machine_fault(uintptr_t fp)
 /* --- Physical memory protection --- */
 
 /* pmpcfg: address matching of a naturally aligned range, no permission; with the lock machine mode has none either. */
+#define KASAN_PMP_TOR	0x08UL /* from the entry below it on, exclusive */
 #define KASAN_PMP_NAPOT 0x18UL
 #define KASAN_PMP_LOCK	0x80UL
 
@@ -238,8 +248,24 @@ static inline uintptr_t kasan_pmp_range(uintptr_t start, uintptr_t size)
 		__asm__ volatile("fence rw, rw" : : : "memory");                       \
 	} while (0)
 
+/**
+ * KASAN_PMP_SET_RANGE() - the same for [@start, @end), multiples of the granule, which need not be a power of two long
+ * @below, @entry: literals, @entry = @below + 1. The lower one holds the start, and may not be in use.
+ * @config: KASAN_PMP_TOR, or with KASAN_PMP_LOCK.
+ */
+#define KASAN_PMP_SET_RANGE(below, entry, start, end, config)                          \
+	do {                                                                           \
+		__asm__ volatile("csrw pmpaddr" #below ", %0" : : "r"((start) >> 2));  \
+		__asm__ volatile("csrw pmpaddr" #entry ", %0" : : "r"((end) >> 2));    \
+		__asm__ volatile("csrc pmpcfg0, %0" : : "r"(0xffffUL << 8 * (below))); \
+		__asm__ volatile("csrs pmpcfg0, %0" : : "r"((config) << 8 * (entry))); \
+		__asm__ volatile("fence rw, rw" : : : "memory");                       \
+	} while (0)
+
 #ifdef __cplusplus
 }
 #endif
+
+#endif /* __riscv */
 
 #endif /* KASAN_RISCV_FIRMWARE_H */

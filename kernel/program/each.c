@@ -29,6 +29,67 @@ static unsigned int first = 1;
 range_param("each.first", first, 1, 4294967295, "a number",
 	    "first of many programs to run, counted from 1");
 
+/* Ranges of numbers, as set_only() has accepted them. The host leaves out what it knows the verdict of. */
+static const char *only = "";
+
+/* Read one "N" or "N-M" at @text. Return: what follows it, NULL if it is malformed. */
+static const char *next_range(const char *text, unsigned int *low, unsigned int *high)
+{
+	unsigned int *bounds[] = {low, high};
+
+	*high = 0;
+	for (size_t i = 0; i < ARRAY_SIZE(bounds); i++) {
+		unsigned long long value = 0;
+
+		if (*text < '0' || *text > '9')
+			return NULL;
+		for (; *text >= '0' && *text <= '9'; text++) {
+			value = value * 10 + (unsigned int)(*text - '0');
+			if (value > UINT_MAX)
+				return NULL;
+		}
+		*bounds[i] = (unsigned int)value;
+		if (*text != '-' || i)
+			break;
+		text++;
+	}
+	if (!*high)
+		*high = *low;
+	if (!*low || *high < *low || (*text && *text != ','))
+		return NULL;
+	return *text ? text + 1 : text;
+}
+
+static bool is_chosen(unsigned int number)
+{
+	unsigned int low, high;
+
+	for (const char *text = only; *text;) {
+		text = next_range(text, &low, &high);
+		if (low <= number && number <= high)
+			return true;
+	}
+	return !*only;
+}
+
+static int set_only(const char *value, void *var)
+{
+	unsigned int low, high;
+	const char *text = value;
+
+	if (!value || !*value)
+		return -EINVAL;
+	while (*text) {
+		text = next_range(text, &low, &high);
+		if (!text)
+			return -EINVAL;
+	}
+	only = value;
+	return 0;
+}
+setup_param("each.only", set_only, "numbers and ranges of them, as in `2,5-9`",
+	    "of many programs, run only these");
+
 static char no_key[] = "";
 static char *key = no_key;
 core_param("each.key", key, charp, "a word",
@@ -76,6 +137,11 @@ static bool print_result(unsigned int number, const char *name, enum program_end
 	if (reported) {
 		scnprintf(why, sizeof(why), "%s: %s in %pS", bug_is_undefined ? "UBSAN" : "KASAN",
 			  bug_type, (void *)bug_ip);
+	} else if (end == PROGRAM_RETURNED && program_leaks()->count) {
+		const struct program_leaks *leaks = program_leaks();
+
+		scnprintf(why, sizeof(why), "leak: %lu objects of %lu bytes in %s", leaks->count,
+			  leaks->bytes, leaks->where ? leaks->where : "no function");
 	} else if (end == PROGRAM_RETURNED) {
 		ok = !status;
 		scnprintf(why, sizeof(why), "returned %d", status);
@@ -113,6 +179,29 @@ static char **copy_argv(const char *name, int argc, char **argv)
 	return copy;
 }
 
+/* Return: the arguments of program @number, in @argc as well: those that the host gave it in a file, with a NUL after each,
+ * or else those of all programs, which @argc and @argv are. NULL without memory. */
+static char **arguments_of(unsigned int number, const char *name, int *argc, char **argv)
+{
+	size_t size, words = 1;
+	const char *text = program_setting_of("arguments", number, &size);
+	char **given, **copy;
+
+	if (!text || (size && text[size - 1]))
+		return copy_argv(name, *argc, argv);
+	for (size_t i = 0; i < size; i++)
+		words += !text[i];
+	given = kcalloc(words, sizeof(*given), GFP_KERNEL);
+	if (!given)
+		return NULL;
+	for (size_t i = 1; i < words; i++, text += strlen(text) + 1)
+		given[i] = (char *)text;
+	*argc = (int)words;
+	copy = copy_argv(name, *argc, given);
+	kfree(given);
+	return copy;
+}
+
 bool run_programs(int argc, char **argv)
 {
 	unsigned int count = redzone_nr_programs;
@@ -128,9 +217,11 @@ bool run_programs(int argc, char **argv)
 	for (unsigned int number = first; number <= count; number++) {
 		const struct program_entry *entry = &redzone_programs[number - 1];
 		enum program_end end = PROGRAM_NO_THREAD;
-		int status = -ENOMEM;
+		int status = -ENOMEM, own_argc = argc;
 		char **own;
 
+		if (!is_chosen(number))
+			continue;
 		if (nr_free_pages() < memory / 2) {
 			printk("# each: half of the memory is gone; %u wants another boot\n",
 			       number);
@@ -138,9 +229,10 @@ bool run_programs(int argc, char **argv)
 		}
 		reported = false;
 		printk("# each %s: %u begins\n", key, number);
-		own = copy_argv(entry->name, argc, argv);
+		own = arguments_of(number, entry->name, &own_argc, argv);
+		program_environ_choose(number);
 		if (own)
-			end = program_run_one(entry, argc, own, timeout_ms, &status);
+			end = program_run_one(entry, own_argc, own, timeout_ms, &status);
 		ok &= print_result(number, entry->name, end, status);
 	}
 	return ok;

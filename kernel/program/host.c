@@ -4,7 +4,8 @@
  *
  * The boot image has a file for each under PRIVATE, a folder that programs do not see:
  *
- *   environ  "NAME=VALUE" with a NUL after each
+ *   environ  "NAME=VALUE" with a NUL after each; environ.N: instead of it, for program N of each.c
+ *   arguments.N  of program N of each.c, with a NUL after each
  *   stdin    empty: there is standard input
  *   save     names of files to save, see kernel/libc/save.c
  *
@@ -31,6 +32,8 @@ static bool input_begun, input_locked;
 /* The environment of the running program. */
 static char *nothing[] = {NULL};
 static char **environment = nothing;
+/* The program, of many, whose environment is next; 0: all have the same. */
+static unsigned int environment_of;
 
 bool program_hides(const char *name)
 {
@@ -50,14 +53,29 @@ const char *program_setting(const char *name, size_t *size)
 	return file->data;
 }
 
+const char *program_setting_of(const char *name, unsigned int number, size_t *size)
+{
+	char numbered[24];
+
+	scnprintf(numbered, sizeof(numbered), "%s.%u", name, number);
+	return program_setting(numbered, size);
+}
+
 /* --- Environment ------------------------------------------------------------------------------ */
+
+void program_environ_choose(unsigned int number)
+{
+	environment_of = number;
+}
 
 bool program_environ_begin(void)
 {
 	size_t size, count = 0;
-	const char *text = program_setting("environ", &size);
+	const char *text = program_setting_of("environ", environment_of, &size);
 
 	environment = nothing;
+	if (!text)
+		text = program_setting("environ", &size);
 	if (!text)
 		return true;
 	for (size_t i = 0; i < size; i++)
@@ -85,6 +103,15 @@ bool program_environ_begin(void)
 char **program_environ(void)
 {
 	return environment;
+}
+
+size_t program_environ_size(void)
+{
+	size_t count = 0;
+
+	while (environment[count])
+		count++;
+	return (count + 1) * sizeof(*environment);
 }
 
 /* --- Standard streams ------------------------------------------------------------------------- */

@@ -10,7 +10,7 @@ from redzone.core.options import YES, Choice, Number, check_output
 from redzone.kit import ports
 
 from .host import boots, build, planted
-from .host.source import HOME, PORT, find, source_here
+from .host.source import HOME, PORT, find
 
 U_BOOT = ("version", "sbi", "bdinfo")
 
@@ -94,7 +94,7 @@ def run(run_it, given, cc, fixed, load, harts, drivers, u_boot, costs, log, jobs
     if fixed and u_boot:
         raise Failure("--u-boot wants the start of RAM, where a --fixed image is: leave out one of them")
     check_output("--log", log)
-    folder = ports.get_source(lambda: find(given), () if source_here(given) else ("tar",), "OpenSBI", yes)
+    folder = ports.get_source(lambda: find(given), (), "OpenSBI", yes)
     doctor.require(build.tools(cc), "build OpenSBI and run it", yes)
     image = build.build(folder, cc, fixed, drivers=drivers, jobs=jobs)
     path = Path(log) if log else HOME / "logs" / f"{cc}.log"

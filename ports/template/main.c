@@ -366,10 +366,6 @@ int main(void)
 		return 4;
 	}
 	board_puts("template: start\n");
-#ifdef TEMPLATE_PIE
-	/* For decode --elf: how far the image is from where it was linked. */
-	kasan_report_line("Kernel Offset: 0x%lx", (uintptr_t)__image_start - X86_64_IMAGE_PHYSICAL);
-#endif
 	kasan_report_hook(note);
 #ifdef __x86_64__
 	board_tick = tick;

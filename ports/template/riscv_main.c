@@ -108,25 +108,40 @@ static void recursion(void)
 
 /* --- In user mode: not firmware's bugs -------------------------------------------------------------- */
 
-__attribute__((no_sanitize("kernel-address"), noinline)) static void user_null_read(void)
+#define IN_USER_MODE __attribute__((no_sanitize("kernel-address"), noinline)) static void
+
+IN_USER_MODE user_null_read(void)
 {
 	__asm__ volatile("lw zero, 16(zero)");
 }
 
-static uintptr_t user_target;
-
-__attribute__((no_sanitize("kernel-address"), noinline)) static void user_shadow_read(void)
+IN_USER_MODE user_shadow_read(void)
 {
-	(void)*(volatile char *)user_target;
+	(void)*(volatile char *)__kasan_shadow_start;
+}
+
+IN_USER_MODE user_shadow_end_read(void)
+{
+	(void)*(volatile char *)(__kasan_shadow_start +
+				 (__kasan_window_end - __kasan_window_start) / 8 - 1);
+}
+
+IN_USER_MODE user_allowed_read(void)
+{
+	(void)*(volatile char *)((uintptr_t)__kasan_window_end - 1);
+	__asm__ volatile("ecall");
 }
 
 static void in_user_mode(void)
 {
-	/* 5: load access fault. */
+	/* 5: load access fault. 8: the call, after a read that is allowed. */
 	expect(hart_run_user(user_null_read) == 5,
 	       "template: user mode may read what there is not");
-	user_target = (uintptr_t)__kasan_shadow_start;
 	expect(hart_run_user(user_shadow_read) == 5, "template: user mode may read the shadow");
+	expect(hart_run_user(user_shadow_end_read) == 5,
+	       "template: user mode may read the shadow's end");
+	expect(hart_run_user(user_allowed_read) == 8,
+	       "template: user mode may not read its own memory");
 }
 
 /* --- No bug ------------------------------------------------------------------------------------------ */

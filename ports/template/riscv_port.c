@@ -11,8 +11,10 @@
 
 #define POOL_SIZE (192UL << 10)
 
-/* What a trap from user mode, and any fault, may touch: PMP entries, the lowest counts first. */
-#define ALL_ALLOWED 0x1fUL /* NAPOT, RWX */
+#define SHADOW_SIZE (0x700000 / 8)
+
+/* Physical memory protection: without an entry that allows it, user mode may touch nothing. */
+#define ALL_ALLOWED (KASAN_PMP_NAPOT | 7) /* read, write, execute */
 
 extern char hart_vector[], hart_ended[], __stack_start[];
 void hart_enter(void (*code)(void), uintptr_t mode);
@@ -106,10 +108,11 @@ static void set_up(struct hart *hart)
 	/* A stack that is used up faults in machine mode too. */
 	KASAN_PMP_SET(0, hart->low - STACK_GUARD_SIZE, STACK_GUARD_SIZE,
 		      KASAN_PMP_NAPOT | KASAN_PMP_LOCK);
-	/* The shadow is not user mode's. */
-	KASAN_PMP_SET(1, (uintptr_t)__kasan_shadow_start, 0x100000, KASAN_PMP_NAPOT);
-	__asm__ volatile("csrw pmpaddr2, %0" : : "r"(~(uintptr_t)0));
-	__asm__ volatile("csrs pmpcfg0, %0" : : "r"(ALL_ALLOWED << 16));
+	/* The shadow is not user mode's, all else is. */
+	KASAN_PMP_SET_RANGE(1, 2, (uintptr_t)__kasan_shadow_start,
+			    (uintptr_t)__kasan_shadow_start + SHADOW_SIZE, KASAN_PMP_TOR);
+	__asm__ volatile("csrw pmpaddr3, %0" : : "r"(~(uintptr_t)0));
+	__asm__ volatile("csrs pmpcfg0, %0" : : "r"(ALL_ALLOWED << 24));
 }
 
 /* The first C function: before any that is instrumented. The image is relocated, other harts wait. */
@@ -118,7 +121,7 @@ void start_kasan(void)
 	uintptr_t start = (uintptr_t)__kasan_window_start;
 	unsigned int i;
 
-	/* GCC would take the difference of two addresses, below, for a symbol that is far away. */
+	/* GCC would take the load offset, below, for the address of a symbol that is far away. */
 	__asm__ volatile("" : "+r"(start));
 	for (i = 0; i < TEMPLATE_HARTS; i++) {
 		harts[i].number = i;
@@ -129,7 +132,7 @@ void start_kasan(void)
 	set_up(&harts[0]);
 	kasan_start(start, (uintptr_t)__kasan_window_end - start, (uintptr_t)__kasan_shadow_start);
 	heap_watch();
-	kasan_report_line("Kernel Offset: 0x%lx", (unsigned long)(start - TEMPLATE_LINKED));
+	kasan_print_load_offset((void *)start, TEMPLATE_LINKED);
 }
 
 /* riscv_start.S: the first hart, with what the machine passed. */

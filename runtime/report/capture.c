@@ -172,6 +172,9 @@ static void copy_facts(struct kasan_report *report, const struct kasan_bug *bug)
 	report->is_unclear = bug->how & KASAN_HOW_UNCLEAR;
 	report->ip = bug->ip;
 	report->fp = bug->fp;
+#if CONFIG_KASAN_CALLBACKS
+	report->sp = bug->sp;
+#endif
 #ifdef CONFIG_KASAN_TAGS
 	report->newest_record = bug->newest_record;
 #endif
@@ -183,8 +186,6 @@ static void copy_facts(struct kasan_report *report, const struct kasan_bug *bug)
 		report->file = bug->undefined->file;
 		report->line = bug->undefined->line;
 		report->column = bug->undefined->column;
-		if (bug->undefined->add)
-			bug->undefined->add(&report->sentence, bug->undefined);
 	}
 #endif
 	report->cpu = kasan_port_cpu();
@@ -210,6 +211,11 @@ void kasan_capture(struct kasan_report *report, const struct kasan_bug *bug)
 {
 	copy_facts(report, bug);
 	capture_task(report, bug);
+#ifdef CONFIG_KASAN_UBSAN
+	/* A short report has no room for it. */
+	if (bug->undefined && bug->undefined->add)
+		bug->undefined->add(&report->sentence, bug->undefined);
+#endif
 	if (KASAN_IS_NOT_OF_MEMORY(report))
 		return;
 	capture_overflow(report, bug);

@@ -84,7 +84,23 @@ static kasan_always_inline bool kasan_same_slots(const struct kasan_record *reco
  */
 extern const struct kasan_regs *kasan_unwind_from[CONFIG_KASAN_NR_CPUS];
 
+/** kasan_start_traces() - set them, with interrupts off. Return: the previous ones. */
+static inline const struct kasan_regs *kasan_start_traces(const struct kasan_regs *regs)
+{
+	const struct kasan_regs **const from = &kasan_unwind_from[kasan_port_cpu()];
+	const struct kasan_regs *const old = *from;
+
+	*from = regs;
+	return old;
+}
+
 #else
+
+static inline const struct kasan_regs *kasan_start_traces(const struct kasan_regs *regs)
+{
+	(void)regs;
+	return NULL;
+}
 
 static inline bool kasan_unwind_has_tables(void)
 {

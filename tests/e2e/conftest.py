@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from redzone.core import process
 from redzone.core.base import ROOT
+from redzone.run import cache
 
 TIMEOUT = 300
 _UNSET = ("CI", "REDZONE_CASES", "TEST_TOTAL_SHARDS", "CI_NODE_TOTAL", "CIRCLE_NODE_TOTAL",
@@ -88,6 +89,12 @@ class Command:
             _, status = os.waitpid(child, 0)
             os.close(terminal)
         return os.waitstatus_to_exitcode(status), output.decode("utf-8", "replace")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_cached_verdicts():
+    """Folders of an earlier session may have had the same names."""
+    shutil.rmtree(cache.FOLDER, ignore_errors=True)
 
 
 @pytest.fixture

@@ -63,7 +63,7 @@ BAD_OPTIONS = [
     (("run", "main.c", "--mode", "hw_tags", "--inline"), "--mode hw_tags with --inline: the CPU checks"),
     (("run", "main.c", "--mode", "off", "--outline"), "--mode off with --outline: nothing is checked"),
     (("run", "--each"), "--each needs files"),
-    (("run", "main.c", "--json", "out.json"), "--json goes with --each"),
+    (("run", "main.c", "-q", "--no-symbolize"), "--quiet shows lines of source"),
     (("run", "main.c", "--each", "--json", "main.c"), "--json 'main.c' would overwrite 'main.c'"),
     (("run", "main.c", "--each", "--json", "absent/out.json"), "absent/out.json"),
     (("run", "main.c", "--each", "--module", "main.c"), "exclude each other"),
@@ -249,7 +249,8 @@ def test_log_is_left_alone_until_the_machine_starts(redzone, source, tmp_path):
 def test_help_names_only_verbs_that_exist(redzone):
     text = redzone("--help").stdout
     verbs = [line.split()[0] for line in text.partition("Commands:")[2].splitlines() if line.strip()]
-    expected = "run test bench build doctor merge flags amalgamate audit ksyms size budget decode port fuzz"
+    expected = "run test bench build doctor merge flags amalgamate audit ksyms size budget decode port fuzz "
+    expected += "clean help completion"
     assert verbs == expected.split(" ")
 
 

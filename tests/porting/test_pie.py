@@ -259,7 +259,8 @@ def test_a_table_that_moves(made, arch, cc, suffix):
     assert base == ksyms.functions(again)[0][0]
     # Relocations in short form, as kernels have them.
     _link(image.folder, [*image.objects, "table.o"], "relr.elf", "--pack-dyn-relocs=relr")
-    assert place - 0x4000 < 1 << 30 and ksyms.unmoved(image.folder / "relr.elf") == ""
+    packed = File.open(image.folder / "relr.elf")
+    assert packed.section(".relr.dyn") and ksyms.unmoved(image.folder / "relr.elf") == ""
     # A table with a number in it has the right functions, but would have no names elsewhere.
     table.write_text(ksyms.render(ksyms.functions(again), suffix), encoding="utf-8")
     if suffix == ".S":
@@ -280,7 +281,8 @@ def test_base_symbols(made):
     image = made("x86_64", "clang-19")
     _, table = _table(image, ".S", "--base-symbol", "net_init")
     assert "WORD net_init-0x" in table.read_text(encoding="utf-8")
-    assert ksyms.unmoved(image.elf).endswith("link the table and the runtime") is False
+    # The runtime's own table, which is empty.
+    assert "does not move with it" in ksyms.unmoved(image.elf)
     for wrong in ("clear", "nothing"):
         with pytest.raises(Failure, match="has no global symbol"):
             ksyms.base_symbol(image.elf, wrong)

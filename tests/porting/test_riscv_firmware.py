@@ -4,7 +4,7 @@
 import re
 import subprocess
 
-from kit import boot, change, first, make_template, need, qemu
+from kit import change, first, make_template, need, qemu
 from redzone.core import process
 from redzone.kit import ports
 
@@ -122,7 +122,7 @@ def test_what_the_helpers_are_for(tree):
             "sd ra, 0(sp)\\nsd a0, 8(sp)\\nmv a0, s0\\ncall kasan_trap\\nld a0, 8(sp)\\n"
             'ld ra, 0(sp)\\naddi sp, sp, 16\\ntail hart_trap\\n");',
         ),
-        ("KASAN_PMP_SET(1,", "if (!hart)\n\t\tKASAN_PMP_SET(1,"),
+        ("KASAN_PMP_SET_RANGE(1,", "if (!hart)\n\t\tKASAN_PMP_SET_RANGE(1,"),
     )
     # The linker must not send the last jump to the wrapper again.
     change(
@@ -141,10 +141,3 @@ def test_what_the_helpers_are_for(tree):
     # What is left in a1 may be an address or not.
     lost = ("template: the device tree's address is lost\n", "template: NOT OK device_tree\n")
     assert any(line in console for line in lost)
-
-
-def test_one_hart_as_before(tree):
-    """Without HARTS the example is the one for a single hart, which parks the others."""
-    elf, _ = make_template(tree, "riscv64", "clang-19")
-    status, console = boot("riscv64", elf)
-    assert status == 0 and "hart/" not in console

@@ -3,6 +3,7 @@
 
 import itertools
 import re
+import shutil
 
 import pytest
 from kit import ROOT, boot, call, change, cmake_template, expect_all_reported, few, first, make_template
@@ -100,3 +101,17 @@ def test_other_protection_faults_are_no_bad_accesses(tree):
     status, console = boot("x86_64", build(tree, "clang-19"))
     assert status == 3 and "panic: #GP: general protection" in console
     assert "template: ok null_call\n" in console and "wild-memory-access" not in console
+
+
+def test_names_in_reports(tree):
+    """A table of symbols, linked into a PIE, is right wherever the image runs."""
+    elf = build(tree, "clang-19", "PIE=1")
+    table = tree / "build" / "ksyms.c"
+    call([ROOT / "redzone", "ksyms", elf, "-o", table], tree)
+    change(tree / "Makefile", ("x86_64_trap.o)", "x86_64_trap.o ksyms.o)"))
+    shutil.copy(table, tree)
+    elf = build(tree, "clang-19", "PIE=1")
+    call([ROOT / "redzone", "ksyms", elf, "-o", table, "--check"], tree)
+    console = expect_all_reported("x86_64", elf)
+    assert "BUG: KASAN: wild-memory-access in wild_write+0x" in console
+    assert re.search(r"^Call trace:\n wild_call\+0x\w+/0x\w+\n run_on\+0x", console, re.MULTILINE)

@@ -26,6 +26,11 @@ void serial_put(int c);
 _Noreturn void panic(char *why);
 bool ist_stack_of(uintptr_t sp, uintptr_t *start, uintptr_t *end);
 bool is_mapped(uintptr_t addr);
+struct trap {
+	uint64_t rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8, r9, r10, r11, r12, r13, r14, r15;
+	uint64_t vector, error, rip, cs, rflags, ss;
+};
+void bad_trap(const struct trap *trap, uintptr_t cr2);
 void relocate(uintptr_t offset);
 void paging_init(void);
 void kasan_map_zeroes(uint64_t *root);
@@ -63,7 +68,7 @@ def files():
 @pytest.mark.parametrize("cc", ["clang-19", "gcc"])
 def test_what_the_page_adds_compiles(tmp_path, cc):
     found = files()
-    assert set(found) == {"kasan_early.c", "kasan_port.c", "boot.c", "idt.c"}
+    assert set(found) == {"kasan_early.c", "kasan_port.c", "boot.c", "idt.c", "traps.c"}
     (tmp_path / "kernel.h").write_text(KERNEL_H, encoding="utf-8")
     text = PAGE.read_text(encoding="utf-8")
     machine = re.search(r"^ CFLAGS = (.*)$", text, re.MULTILINE)[1].split()

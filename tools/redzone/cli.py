@@ -30,7 +30,9 @@ from redzone.elf import ksyms
 from redzone.fuzz import command as fuzz
 from redzone.kit import amalgamate, audit, flags, port_command, ports, size
 from redzone.machine import qemu
-from redzone.run import merge, project
+from redzone.run import again, merge, project
+from redzone.verbs import clean, settings
+from redzone.verbs import help as help_verbs
 
 EXIT_STATUSES = """\b
 Exit status:
@@ -125,6 +127,17 @@ def _check_kernel(options):
             f"--mode {options['mode']} with --{'inline' if inline else 'outline'}: {who}, "
             "the compiler adds no checks; leave it out"
         )
+
+
+class _Call:
+    """What this call of the command knows besides its options. program: the words after `--`."""
+
+    def __init__(self, program, found):
+        self.program, self._settings = program, found
+
+    def settings_line(self, context):
+        """Return what redzone.toml has given to the verb of @context, or None."""
+        return self._settings.line(context) if self._settings is not None else None
 
 
 @click.group(cls=Order, context_settings={"help_option_names": ["-h", "--help"]})
@@ -232,6 +245,11 @@ def command():
     "--icount", is_flag=True, help="Use the instruction count as the clock, so that runs are reproducible."
 )
 @click.option(
+    "--leaks",
+    is_flag=True,
+    help="At the end of a program, report objects that nothing points to, with their stacks.",
+)
+@click.option(
     "--each",
     "separate",
     is_flag=True,
@@ -268,7 +286,13 @@ def command():
     is_flag=True,
     help="Show warnings of --project and --library, and more warnings for your own files.",
 )
-@click.option("--json", "report_file", metavar="FILE", help="With --each: also write the verdicts to FILE.")
+@click.option(
+    "--json",
+    "report_file",
+    metavar="FILE",
+    help="Also write the verdict and every bug to FILE, as JSON; with --each the verdicts.",
+)
+@again.options
 @click.option(
     "--log", metavar="FILE", help="Also write the complete console to FILE, as the kernel printed it."
 )
@@ -319,16 +343,23 @@ def run_verb(context, **options):
       ./redzone run --each --library lib/ --shard 1/4 tests/
       ./redzone run --project build/compile_commands.json --target selftest
       ./redzone run --html bugs.html bug.c
+      ./redzone run -q --json result.json bug.c
       ./redzone run -O 0 --cflag -std=c11 --cflag -Wno-unused bug.c
     """
     _check_kernel(options)
     given = context.get_parameter_source("max_reports")
     if options["separate"] and given is click.core.ParameterSource.COMMANDLINE:
         raise Failure("--max-reports does not go with --each: a program ends with its first report")
+    timeout = context.get_parameter_source("timeout")
+    if options["console"] and timeout is not click.core.ParameterSource.COMMANDLINE:
+        options["timeout"] = None
+    if options["verbose"] and (line := context.find_object(_Call).settings_line(context)):
+        base.say(line)
     from redzone.run import command as run
     from redzone.run import job  # what `--help` does not need is loaded late
 
-    context.exit(run.run(job.Options(arguments=context.obj or [], own_stdin=True, **options)))
+    arguments = context.obj.program if context.obj is not None else []
+    context.exit(run.run(job.Options(arguments=arguments, own_stdin=True, **options)))
 
 
 def run_options(words):
@@ -559,6 +590,9 @@ profile.register(bench_verb, _with_features, _choose_features)
 for _module in (merge, flags, amalgamate, audit, ksyms, size, decode, port_command):
     _module.register(command)
 fuzz.register(command, _check_kernel)
+for _module in (clean, help_verbs):
+    _module.register(command)
+help_verbs.add_version(command)
 
 
 def _usage_message(error):
@@ -571,7 +605,9 @@ def _usage_message(error):
 
 
 # Verbs that need nothing but what the wheel brings along.
-_WITHOUT_CLONE = ("decode", "flags", "audit", "amalgamate", "ksyms", "size")
+_WITHOUT_CLONE = (
+    "decode", "flags", "audit", "amalgamate", "ksyms", "size", "clean", "help", "completion",
+)  # fmt: skip
 
 
 def _check_installed(verb):
@@ -610,14 +646,24 @@ def main(argv=None):
                 one.help, one.epilog = base.called(one.help or ""), base.called(one.epilog or "")
         if argv[0] == "run":
             argv = project.expand(argv, ".")
+        path = settings.find(".") if argv[0] in command.commands else None
+        found = settings.Settings(path, command) if path is not None else None
         if program and argv[0] != "run":
             raise Failure("only ./redzone run takes arguments after --")
         outside.use_plain_names()
         guard = process.Guard()
         try:
-            status = command.main(argv, prog_name=base.COMMAND, standalone_mode=False, obj=program)
+            status = command.main(
+                argv,
+                prog_name=base.COMMAND,
+                complete_var=help_verbs.VARIABLE,
+                standalone_mode=False,
+                obj=_Call(program, found),
+                default_map=found.defaults if found is not None else None,
+            )
         finally:
             guard.release()
+        clean.bound()
         sys.exit(status or base.OK)
     except click.UsageError as error:
         base.say(f"error: {_usage_message(error)}")

@@ -86,13 +86,14 @@ static bool do_hwasan_brk(struct pt_regs *regs, unsigned int imm)
 #endif
 
 /* A check of UBSan in a program that was built with -fsanitize-trap. Return: true if the interrupted code may go on. */
-static bool do_ubsan_brk(struct pt_regs *regs)
+static bool do_ubsan_brk(struct pt_regs *regs, unsigned int imm)
 {
 	const struct kasan_regs at = {
 		.pc = regs->pc, .sp = regs->sp, .lr = regs->regs[30], .fp = regs->regs[29]};
-
 	bool reported;
 
+	if ((imm & BRK_IMM_UBSAN_MASK) != BRK_IMM_UBSAN)
+		return false;
 	/* As if the code had called a function of UBSan: it may be preempted here, and ended. */
 	if (!regs_irqs_disabled(regs))
 		arch_local_irq_enable();
@@ -109,7 +110,7 @@ static void do_brk(struct pt_regs *regs)
 {
 	unsigned int imm = regs->esr & 0xffff;
 
-	if (do_hwasan_brk(regs, imm) || do_ubsan_brk(regs))
+	if (do_hwasan_brk(regs, imm) || do_ubsan_brk(regs, imm))
 		return;
 	switch (imm) {
 	case BRK_IMM_BUG:

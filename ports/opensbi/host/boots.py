@@ -12,7 +12,7 @@ from redzone.machine import console
 from . import build, source
 
 # What the payload is to do: see payload/main.c.
-ORDINARY, ALL, HARTS, COST = 0, 0x10000, 0x20000, 0x30000
+ORDINARY, ALL, HARTS, COST, HOLE = 0, 0x10000, 0x20000, 0x30000, 0x40000
 # For one boot, at a load of many times the CPUs.
 TIMEOUT = 300
 MOVED = build.RAM + 0x4000000

@@ -115,10 +115,11 @@ def build(given=None, cc="clang-19", fixed=False, kasan=True, drivers="board", j
     with base.locked(HOME / "locks" / name):
         log.unlink(missing_ok=True)
         command = ["make", "-C", tree, f"-j{jobs}", f"O={folder}", "PLATFORM=generic", *MAKE[cc]]
-        command += ["FW_PAYLOAD=n", "FW_DYNAMIC=n", f"REDZONE={ROOT}"]
+        # fw_jump is booted; all that OpenSBI makes is built only with all drivers.
+        command += [f"REDZONE={ROOT}", *(["FW_DYNAMIC=n"] if drivers == "board" else [])]
         command += ["PLATFORM_DEFCONFIG=board_defconfig"] if drivers == "board" else []
         command += [f"FW_TEXT_START={RAM:#x}"] if fixed else []
-        command += ["BUGS=1"] if kasan else [f"FW_JUMP_OFFSET={NEXT:#x}"]
+        command += ["BUGS=1"] if kasan else [f"FW_JUMP_OFFSET={NEXT:#x}", "FW_PAYLOAD=n"]
         execute(command, log, env=environment)
         payload = build_payload(log)
     firmware = folder / "platform" / "generic" / "firmware"

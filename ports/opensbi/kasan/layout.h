@@ -5,7 +5,7 @@
  *	0        image, harts' stacks with their scratch areas, heap: the window
  *	4 MiB    its shadow, 512 KiB
  *	4.5 MiB  tables of the runtime
- *	8 MiB    what comes next (FW_JUMP_OFFSET, FW_PAYLOAD_OFFSET)
+ *	8 MiB    what comes next (FW_JUMP_OFFSET)
  */
 #ifndef OPENSBI_LAYOUT_H
 #define OPENSBI_LAYOUT_H

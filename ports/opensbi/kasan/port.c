@@ -13,6 +13,7 @@
 #include <sbi/sbi_string.h>
 
 #include <kasan/riscv_firmware.h>
+#include <kasan/stack.h>
 
 #include "layout.h"
 
@@ -78,43 +79,17 @@ bool kasan_port_stack_owner(const void *addr, struct kasan_port_task *task)
 
 /* --- Traps ------------------------------------------------------------------------------------------- */
 
-/* Words at a stack's low end: no check sees a call that goes too deep, but what it left is seen at the trap's end. */
-#define PATTERN 0x6b617361UL
-
-static void mark_stack(uintptr_t low)
-{
-	unsigned long *words = (unsigned long *)low;
-	unsigned int i;
-
-	for (i = 0; i < STACK_GUARD / sizeof(*words); i++)
-		words[i] = PATTERN;
-	kasan_poison(words, STACK_GUARD, KASAN_STACK_LEFT);
-}
-
-static void check_stack(void)
-{
-	const uintptr_t low = stack_of(sbi_scratch_thishart_ptr());
-	const unsigned long *words = (const unsigned long *)low;
-	struct kasan_port_task task = {0};
-	unsigned int i;
-
-	for (i = 0; i < STACK_GUARD / sizeof(*words); i++) {
-		if (words[i] == PATTERN)
-			continue;
-		kasan_port_task(&task);
-		kasan_report_stack_overflow(&task, (uintptr_t)&words[i], NULL);
-		mark_stack(low);
-		return;
-	}
-}
-
 uintptr_t __real_sbi_trap_handler(uintptr_t context);
 uintptr_t kasan_sbi_trap_handler(uintptr_t context, uintptr_t fp);
 uintptr_t kasan_sbi_trap_handler(uintptr_t context, uintptr_t fp)
 {
+	struct kasan_port_task task = {0};
+
 	kasan_machine_fault(fp);
 	context = __real_sbi_trap_handler(context);
-	check_stack();
+	/* No check sees a call that goes too deep, but what it left in the zone is seen now. */
+	kasan_port_task(&task);
+	kasan_stack_check(&task, (void *)(task.stack_start - STACK_GUARD));
 	return context;
 }
 
@@ -194,7 +169,7 @@ unsigned long fw_platform_init(unsigned long a0, unsigned long a1, unsigned long
 	uintptr_t start = (uintptr_t)_fw_start;
 	unsigned long fdt;
 
-	/* GCC would take the difference of two addresses, below, for a symbol that is far away. */
+	/* GCC would take the load offset, below, for the address of a symbol that is far away. */
 	asm("" : "+r"(start));
 	kasan_start(start, WINDOW_SIZE, start + WINDOW_SIZE);
 	platform.hart_stack_size = HART_STACK;
@@ -207,8 +182,7 @@ unsigned long fw_platform_init(unsigned long a0, unsigned long a1, unsigned long
 		stop("KASAN: image, stacks and heap do not fit into WINDOW_SIZE");
 	put('\n');
 	kasan_report_line("KASAN: firmware at 0x%lx, shadow at 0x%lx", start, start + WINDOW_SIZE);
-	/* How far the image was moved, as `./redzone decode` reads it. */
-	kasan_report_line("Kernel Offset: 0x%lx", start - FW_TEXT_START);
+	kasan_print_load_offset((void *)start, FW_TEXT_START);
 	return fdt;
 }
 
@@ -220,7 +194,7 @@ void __noreturn __wrap_sbi_init(struct sbi_scratch *scratch)
 	const uintptr_t low = stack_of(scratch);
 
 	kasan_unpoison_stack((void *)low, (void *)scratch);
-	mark_stack(low);
+	kasan_stack_mark((void *)low, STACK_GUARD);
 	__real_sbi_init(scratch);
 	__builtin_unreachable();
 }

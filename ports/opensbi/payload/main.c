@@ -4,12 +4,14 @@
  * then plants the bugs that it is told to. Nothing of it is under KASAN.
  *
  * QEMU's loader puts a word at CHOICE bytes from the start: 0: ordinary use only. ALL: all bugs that a hart survives.
- * HARTS: one bug on all harts at once, COST: instructions of some calls. Others: the number of one bug, + 1.
+ * HARTS: one bug on all harts at once, COST: instructions of some calls. HOLE: a text that is nowhere, which OpenSBI 1.8
+ * reads all the same. Others: the number of one bug, + 1.
  */
 #define CHOICE 0x100000UL
 #define ALL    0x10000U
 #define HARTS  0x20000U
 #define COST   0x30000U
+#define HOLE   0x40000U
 
 #define REDZONE	  0x08525a00
 #define FATAL	  24 /* the first bug that a hart does not survive */
@@ -322,6 +324,8 @@ void main(unsigned long hart, void *tree)
 		cost();
 		shut_down();
 	}
+	if (choice == HOLE)
+		call(DBCN, 0, 8, 0UL - 0x800000UL, 0, 0, 0);
 	traffic();
 	if (choice == HARTS) {
 		start_harts(1);

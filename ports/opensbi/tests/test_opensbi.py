@@ -65,7 +65,7 @@ def test_every_planted_bug_is_expected_in_its_order():
     assert [one.fatal for one in planted.BUGS] == [False] * fatal + [True] * (len(names) - fatal)
     freed = int(re.search(r"#define FREED\s+(\d+)", payload)[1])
     assert names[freed] == "heap_use_after_free"
-    for name in ("ALL", "HARTS", "COST", "CHOICE"):
+    for name in ("ALL", "HARTS", "COST", "HOLE", "CHOICE"):
         value = int(re.search(rf"#define {name}\s+(0x[0-9a-f]+)", payload)[1], 16)
         assert value == getattr(boots, name, None) or value == build.CHOICE
 

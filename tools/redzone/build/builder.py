@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from redzone.build import compiledb
+from redzone.build import compiledb, headers
 from redzone.core import base, libc_source, process
 from redzone.core.arch import ARCHES, DEFAULT
 from redzone.core.base import BUILD, ROOT, Failure
@@ -340,12 +340,14 @@ def _forget_changed(folder, programs):
     library stay if only the program has changed.
 
     Ninja compares times only: it would not recompile a source replaced by an *older* file. Nor does it look
-    into the file of the user's options.
+    into the file of the user's options, or for a new header that is found before one of the same name.
     """
     memory = folder / "programs.json"
     known = json.loads(memory.read_text(encoding="utf-8")) if memory.exists() else {}
     for program in programs:
         before = known.get(program.name)
+        rivals = set(_rivals(folder, program))
+        new_header = isinstance(before, dict) and not rivals.issubset(before.get("rivals", rivals))
         state = {}
         for part, sources in (("objects", program.sources), ("library", program.library)):
             state[part] = [[program.cflags, [program.file_options.get(source) for source in sources]]]
@@ -355,9 +357,23 @@ def _forget_changed(folder, programs):
             old = before[part] if isinstance(before, dict) else [None]
             # If there are fewer sources than last time, the rest need no recompiling.
             new = {tuple(entry) for entry in state[part][1:]} - {tuple(entry) for entry in old[1:]}
-            if old[0] != state[part][0] or new:
+            if old[0] != state[part][0] or new or new_header:
                 shutil.rmtree(folder / "CMakeFiles" / f"{program.name}.{part}.dir", ignore_errors=True)
         known[program.name] = state
+    memory.write_text(json.dumps(known), encoding="utf-8")
+
+
+def _rivals(folder, program):
+    """Return headers.rivals() of @program as it was compiled last in the build folder @folder."""
+    return headers.rivals(headers.included(folder, [program]), headers.folders(program))
+
+
+def _note_headers(folder, programs):
+    """Remember for _forget_changed() which headers there are, now that @programs are compiled."""
+    memory = folder / "programs.json"
+    known = json.loads(memory.read_text(encoding="utf-8"))
+    for program in programs:
+        known[program.name]["rivals"] = _rivals(folder, program)
     memory.write_text(json.dumps(known), encoding="utf-8")
 
 
@@ -555,6 +571,7 @@ def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None,
             if examine is not None:
                 examine(failure, folder)
             raise failure
+        _note_headers(folder, programs)
         compiledb.update()
         if output and not quiet:
             print(output, file=sys.stderr)

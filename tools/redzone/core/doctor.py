@@ -331,6 +331,9 @@ def main(argv):
     if "--help" in argv or "-h" in argv:
         print(USAGE, end="")
         return 0
+    if "--version" in argv:
+        print(f"redzone {base.version()}")
+        return 0
     try:
         installs, yes, wanted, named = _parse(argv)
     except _Wrong as error:

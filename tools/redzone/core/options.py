@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
 from redzone.core import base, outside
 from redzone.core.base import Failure
@@ -27,6 +28,9 @@ class Choice(_Type):
     def __init__(self, accepted):
         self.accepted = tuple(accepted)
         self.name = "|".join(self.accepted)
+
+    def shell_complete(self, context, param, incomplete):
+        return [CompletionItem(word) for word in self.accepted if word.startswith(incomplete)]
 
     def convert(self, value, param, context):
         if value not in self.accepted:

@@ -32,19 +32,19 @@ class Places:
     def __init__(self):
         self._signatures = {}
 
-    def learn(self, kind, access, frames, signature):
-        """A report with this type, kind of access, and @frames (their texts) has this @signature."""
+    def learn(self, what, frames, signature):
+        """A report of @what, its kind, type and kind of access, with @frames (texts) has this @signature."""
         if len(self._signatures) >= MAX_PLACES:
             self._signatures.clear()
         for count in range(1, min(len(frames), _PLACE) + 1):
             # The line may have been cut. "": more than one bug begins with these frames.
-            known = self._signatures.setdefault((kind, access, *frames[:count]), signature)
+            known = self._signatures.setdefault((what, *frames[:count]), signature)
             if known != signature:
-                self._signatures[kind, access, *frames[:count]] = signature if count == _PLACE else ""
+                self._signatures[what, *frames[:count]] = signature if count == _PLACE else ""
 
-    def find(self, kind, access, frames):
+    def find(self, what, frames):
         """Return the signature of the report that an `again` line with @frames repeats, "" if unknown."""
-        return self._signatures.get((kind, access, *frames), "")
+        return self._signatures.get((what, *frames), "")
 
 
 class Collector:
@@ -62,14 +62,15 @@ class Collector:
         log.reports += 1
         report.number = log.reports
         signature.set_roles(report)
-        place = report.type, report.access.kind, [frame.text for frame in report.frames("call")]
+        what = report.kind, report.type, report.access.kind
+        place = what, [frame.text for frame in report.frames("call")]
         known = self.places.find(*place) if report.again else ""
         if report.again and len(report.title) >= _CUT:
-            known = known or self.places.find(*place[:2], place[2][:-1])
+            known = known or self.places.find(what, place[1][:-1])
         report.signature = known or signature.signature(report)
+        if report.kind in ("kasan", "ubsan") and not report.again:
+            self.places.learn(*place, report.signature)
         if report.kind == "kasan":
-            if not report.again:
-                self.places.learn(*place, report.signature)
             self.count(log.by_mode, report.mode or "unknown")
         named = report.kind in ("kasan", "asan", "hwasan", "mte", "kfence")
         self.count(log.by_type, (report.type if named else report.kind) or "unknown")

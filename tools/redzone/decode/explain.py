@@ -154,24 +154,28 @@ def _article(text):
     return f"an {text}" if vowel else f"a {text}"
 
 
+def _thing(found):
+    """Return the model.Object @found in a few words: "a 60-byte struct foo"."""
+    if found.kind == "global":
+        size = f"{found.size}-byte " if found.size else ""
+        return f"the {size}global variable {found.name or '(unnamed)'}"
+    if found.kind == "vmalloc":
+        pages = base.plural((found.size or 0) >> 12, "page")
+        return f"a vmalloc area of {pages}" if found.size and not found.size & 0xFFF else "a vmalloc area"
+    kind = found.type or ("allocation of pages" if found.kind == "page" else "object")
+    return _article(f"{found.size}-byte {kind}") if found.size is not None else _article(kind)
+
+
 def _object(report):
     """Return the object in words: "a 60-byte struct foo allocated in bar()"."""
     found = report.object
+    text = _thing(found)
     if found.kind == "global":
-        where = f", declared at {place(found.where)}" if found.where and found.where.path else ""
-        size = f"{found.size}-byte " if found.size else ""
-        return f"the {size}global variable {found.name or '(unnamed)'}{where}"
+        return text + (f", declared at {place(found.where)}" if found.where and found.where.path else "")
+    if found.kind == "vmalloc" and found.name:
+        return f"{text} allocated at {found.name}"
     if found.kind == "vmalloc":
-        pages = base.plural((found.size or 0) >> 12, "page")
-        size = f"a vmalloc area of {pages}" if found.size and not found.size & 0xFFF else "a vmalloc area"
-        by = (
-            f" allocated at {found.name}"
-            if found.name
-            else _maybe(" created", _call(report.stack("vmalloc")))
-        )
-        return size + by
-    kind = found.type or ("allocation of pages" if found.kind == "page" else "object")
-    text = _article(f"{found.size}-byte {kind}") if found.size is not None else _article(kind)
+        return text + _maybe(" created", _call(report.stack("vmalloc")))
     return text + _maybe(" allocated", _call(report.stack("allocated")))
 
 
@@ -179,12 +183,8 @@ def _maybe(words, rest):
     return words + rest if rest else ""
 
 
-def _where(report):
-    """Return where the address lies, in words, "" if the report does not say."""
-    found = report.object
-    if found is None or found.side == "" or found.distance is None:
-        return ""
-    what = _object(report)
+def _beside(found, what):
+    """Return where the address lies, relative to the model.Object @found, which is @what in words."""
     if found.side == "inside":
         if found.kind == "vmalloc":
             # Its size is that of its pages; the program may have asked for less.
@@ -192,8 +192,31 @@ def _where(report):
         return f"{amount(found.distance)} inside of {what}" if found.distance else f"at the start of {what}"
     if found.side == "left":
         return f"{amount(found.distance)} before the start of {what}"
-    past = f"{amount(found.distance)} past the end of" if found.distance else "just past the end of"
-    text = f"{past} {what}"
+    return (
+        f"{amount(found.distance)} past the end of " if found.distance else "just past the end of "
+    ) + what
+
+
+def position(report):
+    """Return where the address lies, in a few words: "just past the end of a 13-byte object"; "" if the
+    report does not say."""
+    found = report.object
+    if found is None:
+        return ""
+    if found.kind == "stack":
+        hit = next((one for one in found.variables if one.hit), None)
+        return "" if hit is None or found.distance is None else _beside_variable(found, hit)
+    return "" if found.side == "" or found.distance is None else _beside(found, _thing(found))
+
+
+def _where(report):
+    """Return where the address lies, in words, "" if the report does not say."""
+    found = report.object
+    if found is None or found.side == "" or found.distance is None:
+        return ""
+    text = _beside(found, _object(report))
+    if found.side != "right":
+        return text
     if found.cache and found.size is not None and found.cache_size and found.size < found.cache_size:
         if found.size + found.distance < found.cache_size:
             text += f", in the padding of cache {found.cache} (its objects have {amount(found.cache_size)})"
@@ -246,6 +269,19 @@ def _at(frame):
     return f" at {place(frame.locations[0])}" if frame.locations else ""
 
 
+def _beside_variable(found, hit):
+    """Return where the address lies, in words, relative to the model.Variable @hit of the stack frame @found."""
+    offset = found.distance
+    if offset >= hit.end:
+        behind = offset - hit.end
+        where = f"{amount(behind)} past the end" if behind else "just past the end"
+    elif offset < hit.start:
+        where = f"{amount(hit.start - offset)} before the start"
+    else:
+        where = f"{amount(offset - hit.start)} inside"
+    return f"{where} of the {hit.end - hit.start}-byte variable '{hit.name}'"
+
+
 def _locals(report):
     """Return a sentence about the variable of a stack frame."""
     found = report.object
@@ -257,19 +293,10 @@ def _locals(report):
     if hit is None:
         task = f" of {found.name}" if found.name else ""
         return f"The address lies in the stack{task}" + (f", in the frame{owner}." if owner else ".")
-    offset = found.distance
-    size = hit.end - hit.start
-    if offset is None:
+    if found.distance is None:
         return f"It concerns the variable '{hit.name}'{owner}."
-    if offset >= hit.end:
-        behind = offset - hit.end
-        where = f"{amount(behind)} past the end" if behind else "just past the end"
-    elif offset < hit.start:
-        where = f"{amount(hit.start - offset)} before the start"
-    else:
-        where = f"{amount(offset - hit.start)} inside"
     line = f" (line {hit.line})" if hit.line else ""
-    return f"The address lies {where} of the {size}-byte variable '{hit.name}'{line} in the frame{owner}."
+    return f"The address lies {_beside_variable(found, hit)}{line} in the frame{owner}."
 
 
 def _state(report):
@@ -340,6 +367,17 @@ def explain(report):
     if report.truncated:
         found.append("A part of the report is missing from the log, so more may be known than is said here.")
     return [sentence for sentence in found if sentence]
+
+
+def _leak(report):
+    allocated = report.stack("allocated")
+    by = _call(allocated) or (f" in {report.where}()" if report.where else "")
+    return [
+        f"When the program ended, nothing pointed to memory that was allocated{by}, and it was not freed.",
+        "Common causes of this shape: an error path that returns without a free, a pointer that was overwritten while it "
+        "was the only one, or a container that was freed before what it held.",
+        "Follow the pointer from the allocation to the place where its last copy is lost.",
+    ]
 
 
 # {type of UBSan's: what is undefined about it, and what to do}. Those of Linux and of this runtime.
@@ -444,6 +482,8 @@ UNDEFINED = {
 
 
 def _other(report):
+    if report.type == "memory-leak":
+        return _leak(report)
     function = signature.function(report)
     where = f" in {function}()" if function and not function.startswith("0x") else ""
     words = {

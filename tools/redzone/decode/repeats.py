@@ -143,7 +143,8 @@ class Repeats:
         if sum(map(len, smallest.raw)) > len(_NOT_KEPT.sub(b"", block)) - len(smallest.raw):
             return None
         frames = [one.decode("utf-8", "replace").strip() for one in key[3:_FIRST]]
-        self._collector.places.learn(report.type, report.access.kind, frames, report.signature)
+        what = report.kind, report.type, report.access.kind
+        self._collector.places.learn(what, frames, report.signature)
         return bug, report, report.time
 
 

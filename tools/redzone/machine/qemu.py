@@ -8,6 +8,7 @@ import os
 import re
 import selectors
 import subprocess
+import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -48,7 +49,9 @@ class Machine:
     to the limit itself. max_reports: stop the machine after this many complete
     reports, None for no limit. seed: of QEMU's random numbers, which the kernel gets by rng-seed in the
     device tree and by RNDR; the same by default, so that runs repeat. options: further options of QEMU.
-    host: host.Host, which has what the kernel may ask for; None: nothing.
+    host: host.Host, which has what the kernel may ask for; None: nothing. turn: number of this boot of
+    several: from the second on, all random numbers are others, so that a bug that needs luck has another
+    chance.
     """
 
     image: Path
@@ -67,6 +70,7 @@ class Machine:
     seed: int = 1
     options: list = field(default_factory=list)
     host: object = None
+    turn: int = 1
 
 
 @dataclass
@@ -163,14 +167,16 @@ def qemu_command(machine, output):
         *("-device", f"virtio-serial-device,bus=virtio-mmio-bus.0,max_ports={_PORTS}"),
         *port(0, "host"),
         *("-kernel", str(machine.image)),
-        *("-seed", str(machine.seed)),
+        *("-seed", str(machine.seed + machine.turn - 1)),
     ]
     if machine.initrd is not None:
         command += ["-initrd", str(machine.initrd)]
     if machine.icount:
         command += ["-icount", "shift=0,sleep=off"]
     command += machine.options
-    return [*command, "-append", command_line(machine.append, machine.arguments)]
+    # First, because one that the user gives overrides it.
+    append = [f"random.seed={machine.turn}"] * (machine.turn > 1) + machine.append
+    return [*command, "-append", command_line(append, machine.arguments)]
 
 
 # QEMUs that are running now; several threads may each follow one.
@@ -183,11 +189,29 @@ def stop_all():
         running.kill()
 
 
+class Cancelled(Exception):
+    """cancel() has ended the machine: there is nothing to be said about it."""
+
+
+_cancelled = threading.Event()
+
+
+def cancel():
+    """End every running QEMU; boot() then raises Cancelled, until forget_cancel()."""
+    _cancelled.set()
+    stop_all()
+
+
+def forget_cancel():
+    _cancelled.clear()
+
+
 class _Boot:
     """A machine that runs, and what is known about it so far."""
 
-    def __init__(self, machine, on_line, on_program, reader):
+    def __init__(self, machine, on_line, on_program, reader, on_part):
         self.machine, self.on_line, self.on_program = machine, on_line, on_program
+        self.on_part = on_part
         self.reader, self.stream = reader or Reader(), stream.Stream()
         self.limit_from = time.monotonic()
         self.errors = b""
@@ -308,6 +332,9 @@ class _Boot:
                     ends.remove(key.fileobj)
                 elif key.fileobj is self.output:
                     self._take(self.stream.feed(data), selector)
+                    part = self.stream.part() if self.on_part is not None else None
+                    if part:
+                        self.on_part(part)
                 else:
                     self.errors += data
                 if self.stopped is not None:
@@ -323,22 +350,27 @@ class _Boot:
             self.process.wait()
 
 
-def boot(machine, on_line=None, on_program=None, reader=None):
+def boot(machine, on_line=None, on_program=None, reader=None, on_part=None):
     """Boot @machine; call on_line(text, event, value) for each console line, with the result of
     Reader.feed(). Lines of a program are ProgramLines; on_program(), if it is given, gets them instead, in
     lists.
 
+    on_part(text), if it is given, gets the beginning of a program's line that has no end yet, as a prompt has
+    none; on_program() gets the whole line later.
+
     If on_line() returns True, the time limit restarts. reader: follows the console; None: a new Reader. With
     one of its own, the caller knows what came before an interrupt.
 
-    Returns an Outcome. Raises NotStarted if QEMU could not start the machine.
+    Returns an Outcome. Raises NotStarted if QEMU could not start the machine, Cancelled after cancel().
     """
     started = time.monotonic()
-    running = _Boot(machine, on_line, on_program, reader)
+    running = _Boot(machine, on_line, on_program, reader, on_part)
     try:
         running.follow()
     finally:
         running.close()
+    if _cancelled.is_set():
+        raise Cancelled
     seconds = time.monotonic() - started
     reader, end, stopped = running.reader, running.end, running.stopped
     reader.end()

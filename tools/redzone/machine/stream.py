@@ -67,6 +67,12 @@ class Stream:
                 self._marked = True
         yield from self._take(b"".join(text))
 
+    def part(self):
+        """Return the beginning of a program's line whose end has not come, as a ProgramLine; None: there is
+        none."""
+        data = self._open.get(_PROGRAM)
+        return self._line(_PROGRAM, data) if data else None
+
     def end(self):
         """Yield the lines that have no end."""
         for channel in (_KERNEL, _PROGRAM):

@@ -7,9 +7,10 @@ import sys
 from redzone.build import builder, keep_going
 from redzone.core import base, doctor
 from redzone.core.base import Failure
+from redzone.decode import model
 from redzone.machine import console, qemu
 from redzone.machine.console import ProgramLine
-from redzone.run import each, job, module, summary, view
+from redzone.run import debug, each, job, module, result, summary, view, watch
 
 
 class _Log:
@@ -68,16 +69,13 @@ def _build(work, folder):
     return built[kernel], module.files(loaded, built)
 
 
-def _together(work, folder, log):
-    """Run all files of the Job @work as one program. Return the exit status."""
+def _boot(work, image, modules, folder, log, turn):
+    """Boot the builder.Image @image with the program of the Job @work, for the time number @turn. Return the
+    exit status."""
     options = work.options
-    image, modules = _build(work, folder)
-    work.files += modules
-    work.images = [image.elf, *(path for _, path in modules)]
-    if modules:
-        work.parameters.insert(0, module.parameter(modules))
+    last = turn == (options.count or 1)
     shown = None if options.no_symbolize else work.images
-    with view.View(shown, work.sources + work.modules) as screen:
+    with view.View(shown, work.sources + work.modules, quiet=options.quiet) as screen:
 
         def on_line(text, event, value):
             log.lines([text])
@@ -89,9 +87,13 @@ def _together(work, folder, log):
             screen.program(lines)
             sys.stdout.flush()
 
-        reader = console.Reader()
+        machine, reader = work.machine(image, folder), console.Reader()
+        machine.turn = turn
+        if options.gdb:
+            machine.options += debug.prepare(image.elf, options.mode)
         try:
-            outcome = qemu.boot(work.machine(image, folder), on_line, on_program, reader)
+            on_part = screen.part if options.console else None
+            outcome = qemu.boot(machine, on_line, on_program, reader, on_part)
         except KeyboardInterrupt:
             # What came before it is worth as much as ever.
             outcome = qemu.Outcome(base.INTERRUPTED, "interrupted", None, reader, 0.0, ended=False)
@@ -102,31 +104,70 @@ def _together(work, folder, log):
             sys.stdout.flush()
         if modules and outcome.status == base.PROGRAM_FAILED:
             outcome.message = "a module could not be loaded or unloaded; the console says why"
-        summary.conclude(outcome, screen, options.mode, options.verbose, options.timeout, work.ubsan)
+        if last or outcome.status != base.OK:
+            summary.conclude(outcome, screen, options.mode, options.verbose, options.timeout, work.ubsan)
         sys.stdout.flush()
         saved = work.exchange.take()
-    # Whoever asked for a file did not get what the program was to do.
-    return base.PROGRAM_FAILED if outcome.status == base.OK and not saved else outcome.status
+        # Whoever asked for a file did not get what the program was to do.
+        status = base.PROGRAM_FAILED if outcome.status == base.OK and not saved else outcome.status
+        work.result = result.of(options, outcome, screen, status)
+    return status
+
+
+def _together(work, folder, log):
+    """Run all files of the Job @work as one program, until it fails or --count is reached. Return the exit
+    status."""
+    image, modules = _build(work, folder)
+    work.files += modules
+    work.images = [image.elf, *(path for _, path in modules)]
+    if modules:
+        work.parameters.insert(0, module.parameter(modules))
+    count, status = work.options.count or 1, base.OK
+    for turn in range(1, count + 1):
+        status = _boot(work, image, modules, folder, log, turn)
+        if work.exchange is not None and turn < count:
+            work.exchange.close()
+        if status != base.OK:
+            break
+    if count > 1:
+        base.say(f"failed in run {turn} of {count}" if status else f"{count} runs")
+    return status
 
 
 def run(options):
     """Do what the job.Options @options say. Return the exit status."""
+    if options.watch:
+        watch.run(options, _once)
+    return _once(options)
+
+
+def _once(options, on_job=lambda work: None):
     work = job.check(options)
+    on_job(work)
     doctor.require(work.tools(), "run a program", options.yes)
     outputs = options.outputs()
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(base.scratch())
         log = stack.enter_context(contextlib.closing(_Log(options.log)))
         kept, console = log, folder / "console.log"
-        if outputs.wanted():
+        # --each writes its file itself: verdicts are known before all consoles are.
+        as_json = None if options.separate else options.report_file
+        if outputs.wanted() or as_json:
             kept = _Both(log, stack.enter_context(contextlib.closing(_Log(console))))
-        with outputs.plain():
-            status = (each.run if options.separate else _together)(work, folder, kept)
+        try:
+            with outputs.plain():
+                status = (each.run if options.separate else _together)(work, folder, kept)
+        except builder.BuildFailure as failure:
+            if as_json:
+                result.write(as_json, result.document(model.Log(), result.of_build(options, failure)))
+            raise
         if work.exchange is not None:
             work.exchange.close()
         # A silent machine leaves an empty file, not that of an earlier run.
         log.write("")
-        if outputs.wanted():
+        if outputs.wanted() or as_json:
             images = [] if options.no_symbolize else work.images
-            outputs.write_console(console, images, options.log or "console")
+            decoded = outputs.write_console(console, images, options.log or "console")
+            if as_json:
+                result.write(as_json, result.document(decoded, work.result))
     return status

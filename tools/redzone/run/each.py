@@ -6,12 +6,10 @@ counts as crashed, and the machine boots again for the rest.
 """
 
 import contextlib
-import json
 import re
 import secrets
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 
 from redzone.build import builder, missing
 from redzone.core import base
@@ -21,9 +19,11 @@ from redzone.decode.symbols import Symbols
 from redzone.elf import symbols
 from redzone.elf.file import File
 from redzone.machine import console, qemu
-from redzone.run import each_build, summary
+from redzone.run import cache, each_build, result, summary
 
 NAME = "programs"
+# Characters of the kernel's command line for the list of the programs that are to run.
+_ROOM = 1500
 # Seconds added to a program's own limit, for a boot, and for ending a program that hangs.
 GRACE = 60
 
@@ -39,10 +39,12 @@ _TABLE = f"{NAME}.table.c"
 class Verdict:
     """The result of one program.
 
-    end: "ok", "report", "crash", "timeout", "status" (returned non-zero), "error" (did not begin) or "build"
-    (there is no program). title: one line about it, "" if all is well. report: the first model.Report, or
-    None. source: the place of its bug or crash, if known. messages: those of the compiler. missing: the calls
-    that it made and the kernel does not have, None without any.
+    end: "ok", "report", "leak", "crash", "timeout", "status" (returned non-zero), "error" (did not begin)
+    or "build" (there is no program). title: one line about it, "" if all is well. report: the first
+    model.Report, or None. source: the place of its bug or crash, if known. messages: those of the compiler.
+    missing: the calls that it made and the kernel does not have, None without any. cached: it has passed
+    before, and did not run. returned: what it returned, if not 0. skipped: it is a test, and says so by its
+    status.
     """
 
     number: int
@@ -53,6 +55,9 @@ class Verdict:
     source: model.Location | None = None
     messages: list = field(default_factory=list)
     missing: str | None = None
+    cached: bool = False
+    returned: int | None = None
+    skipped: bool = False
 
     def line(self):
         """Return the KTAP line; the messages follow it as KTAP's diagnostics."""
@@ -60,7 +65,8 @@ class Verdict:
         file = self.file.replace("#", "\\#")
         messages = [*self.messages, *([f"calls that are not there: {self.missing}"] if self.missing else [])]
         if self.end == "ok":
-            return "\n# ".join([f"ok {self.number} {file}", *messages])
+            words = " (cached)" * self.cached + " # SKIP" * self.skipped
+            return "\n# ".join([f"ok {self.number} {file}{words}", *messages])
         return "\n# ".join([f"not ok {self.number} {file} # {self.title}", *messages])
 
     def record(self, place):
@@ -70,14 +76,14 @@ class Verdict:
             record["title"] = self.title
         if self.messages:
             record["messages"] = self.messages
+        if self.cached:
+            record["cached"] = True
+        if self.skipped:
+            record["skipped"] = True
         if self.missing:
             record["missing"] = self.missing.split(", ")
         if self.source is not None:
-            record["source"] = {
-                "file": base.relative(self.source.path),
-                "line": self.source.line or None,
-                "function": self.source.function,
-            }
+            record["source"] = result.source_record(self.source)
         if self.report is not None:
             record["report"] = {
                 "type": self.report.type,
@@ -175,9 +181,12 @@ class Follower:
 
     def _end(self, reason):
         # A program's output may look like a report; only the kernel knows whether it was one.
-        if not reason.startswith(_REPORTED):
+        lost = reason.startswith("leak: ")
+        if not reason.startswith(_REPORTED) and not lost:
             self.reader.reports.clear()
-        if self.reader.reports:
+        if lost:
+            self._verdict("leak", reason)
+        elif self.reader.reports:
             self._verdict("report", "")
         elif reason.startswith(_REPORTED):
             self._verdict("report", reason)
@@ -188,7 +197,8 @@ class Follower:
         elif reason.startswith("no end"):
             self._verdict("timeout", reason)
         elif reason.startswith("returned"):
-            self._verdict("status", summary.returned_text(int(reason.split()[1]), self.reader.signal))
+            returned = int(reason.split()[1])
+            self._verdict("status", summary.returned_text(returned, self.reader.signal), returned)
         else:
             self._verdict("error", reason)
 
@@ -207,23 +217,27 @@ class Follower:
             self.symbols.use(self.current - 1)
             self.symbols.look_up([report])
 
-    def _verdict(self, end, title):
+    def _verdict(self, end, title, returned=None):
         self.reader.end()
         report = self.reader.reports[0] if self.reader.reports else None
         crash = self.reader.crash
         source = None
         if report is not None:
             self._symbolize(report)
-            source = summary.own_source(report.frames("call"), self.sources)
-            headline = f"{report.kind.upper()}: {summary.headline(report, self.sources)}"
-            title = f"{headline}; {title}" if title else headline
+            source = summary.own_source(summary.trace(report), self.sources)
+            headline = summary.headline(report, self.sources)
+            if end == "leak":
+                more = len(self.reader.reports) - 1
+                title = headline + (f", and {base.plural(more, 'place')} more" if more else "")
+            else:
+                title = "; ".join(filter(None, [f"{report.kind.upper()}: {headline}", title]))
         elif crash is not None and (end == "crash" or (end == "timeout" and crash.hang)):
             self._symbolize(crash.report)
             source = summary.crash_place(crash, self.sources)
             where = summary.crash_text(crash, self.sources)
             title = "; ".join(filter(None, [title, where])) if crash.hang else where
         verdict = Verdict(self.current, self.files[self.current - 1], end, title or end, report, source)
-        verdict.missing = self.reader.missing
+        verdict.missing, verdict.returned = self.reader.missing, returned
         if end == "ok":
             verdict.title = ""
         self.done = self.current
@@ -234,7 +248,7 @@ class Follower:
 def status_of(ends):
     """Return the exit status for the Verdicts' ends, a set. Reports take precedence, then crashes, then files
     that are not programs, then the values that programs returned."""
-    if "report" in ends:
+    if ends & {"report", "leak"}:
         return base.REPORTED
     if ends & {"crash", "timeout", "error"}:
         return base.CRASHED
@@ -247,10 +261,7 @@ def write_json(path, programs, **more):
     """Write the file of --json. @programs: Verdicts' records. @more: further keys."""
     failed = sum(not record["ok"] for record in programs)
     data = {"passed": len(programs) - failed, "failed": failed, **more, "programs": programs}
-    try:
-        Path(path).write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise Failure(f"--json '{path}' cannot be written: {error.strerror}") from None
+    result.write(path, data)
 
 
 def _write_json(work, verdicts, error=None):
@@ -275,14 +286,18 @@ def _missing(rejected, sources):
     return found
 
 
-def boots(target, follower, log):
+def boots(target, follower, log, chosen=None):
     """Boot @target until every program has had its turn, and feed the lines of the consoles to @follower and
-    log().
+    log(). @chosen: numbers of the programs that are to run, ascending; None: all.
 
     target.timeout is the time limit of each program. Returns the number of boots and the console.Reader of
     the last one.
     """
-    timeout, append, count = target.timeout, target.append, len(follower.files)
+    timeout, before, count = target.timeout, target.append, len(follower.files)
+    append = before
+    if chosen is not None:
+        append = [*before, f"each.only={cache.ranges(chosen, _ROOM)}"]
+        count = chosen[-1]
 
     def on_line(text, event, value):
         log(text)
@@ -303,7 +318,98 @@ def boots(target, follower, log):
             follower.machine_died(outcome)
         elif follower.done < first:
             raise Failure(f"no program began: {outcome.message or 'the kernel was done'}", base.CRASHED)
+    target.append, target.timeout = before, timeout
     return done, reader
+
+
+class _Run:
+    """The verdicts of the job.Job @work, which come out in the order of its files.
+
+    Of several rounds (--count), the first that a program fails counts, else the last."""
+
+    def __init__(self, work, log):
+        self.work, self.log = work, log
+        self.verdicts = []
+        self.booted, self.reader = 0, None
+        # By the index of the file: what is known and not said yet.
+        self._waiting = {}
+
+    def _judge(self, index, verdict):
+        """Change @verdict, of the test with @index, to what the test expects."""
+        test = self.work.tests[index]
+        if test.fails and verdict.end in ("ok", "status"):
+            passed = verdict.end == "status"
+            verdict.end, verdict.title = ("ok", "") if passed else ("status", "returned 0, and is to fail")
+        elif verdict.end == "status" and verdict.returned is not None and verdict.returned == test.skip:
+            verdict.end, verdict.title, verdict.skipped = "ok", "", True
+
+    def give(self, index, verdict):
+        """@verdict is the one of the file with @index; say it, and those that have waited for it."""
+        verdict.number = index + 1
+        self._waiting[index] = verdict
+        while len(self.verdicts) in self._waiting:
+            verdict = self._waiting.pop(len(self.verdicts))
+            self.verdicts.append(verdict)
+            if not self.work.options.quiet:
+                print(verdict.line(), flush=True)
+            elif verdict.end != "ok":
+                print(f"{verdict.file}: {verdict.title}", flush=True)
+
+    def image(self, image, indexes, folder, passed):
+        """Run the programs of the builder.Image @image, which are the files with @indexes.
+
+        @passed: a cache.Passed."""
+        work, options = self.work, self.work.options
+        machine = work.machine(image, folder, indexes)
+        # Several images have one place for their objects, and the last one is there.
+        known = cache.keys(work, machine, indexes) if passed.used else {}
+        left = []
+        for number, index in enumerate(indexes, 1):
+            if known.get(index) in passed:
+                self.give(index, Verdict(0, options.files[index], "ok", cached=True))
+            else:
+                left.append(number)
+        for turn in range(1, (options.count or 1) + 1):
+            if not left:
+                return
+            machine.turn = turn
+            done = self._turn(machine, image, indexes, left, turn)
+            passed.add_all(
+                known[indexes[number - 1]] for number in done if known and done[number].end == "ok"
+            )
+            left = [number for number in left if done[number].end == "ok"]
+
+    def _turn(self, machine, image, indexes, chosen, turn):
+        """Run the programs with the numbers @chosen once. Return {number: Verdict}."""
+        options, done = self.work.options, {}
+        last = turn == (options.count or 1)
+
+        def on_verdict(verdict):
+            number = verdict.number
+            if number not in chosen:
+                return
+            if self.work.tests is not None:
+                self._judge(indexes[number - 1], verdict)
+            done[number] = verdict
+            if verdict.end != "ok" and (options.count or 1) > 1:
+                verdict.title += f" (run {turn} of {options.count})"
+            if verdict.end != "ok" or last:
+                self.give(indexes[number - 1], verdict)
+
+        with contextlib.ExitStack() as stack:
+            known = None
+            if not options.no_symbolize:
+                known = stack.enter_context(ProgramSymbols([image.elf]))
+            names = [options.files[index] for index in indexes]
+            sources = [self.work.sources[index] for index in indexes]
+            sources += self.work.parts.get("library", [])
+            follower = Follower(names, sources, known, on_verdict)
+            all_of_them = len(chosen) == len(indexes)
+            count, self.reader = boots(
+                machine, follower, lambda text: self.log.lines([text]), None if all_of_them else chosen
+            )
+        self.booted += count
+        return done
 
 
 def run(work, folder, log):
@@ -311,23 +417,7 @@ def run(work, folder, log):
 
     folder: for the build's output. log: has lines(), and gets the consoles.
     """
-    options, files, verdicts = work.options, work.options.files, []
-
-    def say(verdict):
-        verdicts.append(verdict)
-        print(verdict.line(), flush=True)
-
-    def say_rejects(end):
-        """Give verdicts, in order, to the files up to number @end that are not programs."""
-        for number in range(len(verdicts) + 1, end):
-            reject = rejected[number - 1]
-            say(Verdict(number, files[number - 1], "build", reject.title, messages=reject.messages))
-
-    def on_verdict(verdict):
-        verdict.number = numbers[verdict.number - 1]
-        say_rejects(verdict.number)
-        say(verdict)
-
+    options, files = work.options, work.options.files
     program = builder.Program(
         NAME,
         work.sources,
@@ -335,44 +425,38 @@ def run(work, folder, log):
         **work.code,
         **work.parts,
     )
-    images, rejected = each_build.build(work.preset, program, folder)
+    images, rejected = each_build.build(work.preset, program, folder, spare=work.tests is not None)
     # Functions of two images may share a name and a size, and so would get each other's lines.
     work.images = [images[0][0].elf] if len(images) == 1 else []
     if len(images) > 1 and not options.no_symbolize and options.outputs().wanted():
         base.say("the decoded console has no lines of source, because there are several images")
-    print("KTAP version 1")
-    print(f"1..{len(files)}", flush=True)
-    booted, reader, interrupted = 0, None, False
-    for image, built in images:
-        # The kernel does not know about the files that were left out, and those of other images.
-        numbers = [index + 1 for index in built]
-        with contextlib.ExitStack() as stack:
-            known = None
-            if not options.no_symbolize:
-                known = stack.enter_context(ProgramSymbols([image.elf]))
-            names = [files[index] for index in built]
-            sources = [work.sources[index] for index in built]
-            sources += work.parts.get("library", [])
-            follower = Follower(names, sources, known, on_verdict)
-            try:
-                count, reader = boots(work.machine(image, folder), follower, lambda text: log.lines([text]))
-            except KeyboardInterrupt:
-                interrupted = True
-                break
-            except Failure as error:
-                # The programs that ran keep their verdicts, in the file as on the screen.
-                _write_json(work, verdicts, str(error))
-                raise
-            booted += count
-    if interrupted:
+    if not options.quiet:
+        print(f"KTAP version 1\n1..{len(files)}", flush=True)
+    run, interrupted = _Run(work, log), False
+    for index, reject in rejected.items():
+        run.give(index, Verdict(0, files[index], "build", reject.title, messages=reject.messages))
+    # Whoever wants the console of every program, or a fresh result, gets it.
+    wanted = options.log or options.outputs().wanted() or options.count
+    passed = cache.Passed(not wanted and len(images) == 1)
+    try:
+        for image, built in images:
+            run.image(image, built, folder, passed)
+    except KeyboardInterrupt:
+        interrupted = True
         base.say("interrupted")
-    else:
-        say_rejects(len(files) + 1)
+    except Failure as error:
+        # The programs that ran keep their verdicts, in the file as on the screen.
+        _write_json(work, run.verdicts, str(error))
+        raise
+    finally:
+        passed.save()
+    verdicts, reader = run.verdicts, run.reader
     _write_json(work, verdicts, "interrupted" if interrupted else None)
     failed = sum(verdict.end != "ok" for verdict in verdicts)
+    cached = sum(verdict.cached for verdict in verdicts)
     base.say(
-        f"{base.plural(len(verdicts), 'program')} in {base.plural(booted, 'boot')}: "
-        f"{len(verdicts) - failed} passed, {failed} failed"
+        f"{base.plural(len(verdicts), 'program')} in {base.plural(run.booted, 'boot')}: "
+        f"{len(verdicts) - failed} passed{f' ({cached} cached)' if cached else ''}, {failed} failed"
     )
     if (options.mode == "off" and not work.ubsan) or (reader is not None and reader.kasan_off is not None):
         base.say(summary.off_text(reader))

@@ -101,12 +101,12 @@ def _too_large(size, failure):
     return Reject(f"is too large for the kernel's image: {size >> 20} MiB of memory", [*lines, hint])
 
 
-def build(preset, program, folder, sizes=None):
+def build(preset, program, folder, sizes=None, spare=False):
     """Build the Program @program, which has many files, without those that cannot be programs.
 
     One image has all of them if it has room; otherwise there are several, each with the next ones. @sizes:
     bytes of memory of each program, if known. Otherwise those of the compiled programs count, once one image
-    turns out to be too small.
+    turns out to be too small. @spare: the library may do without files that do not compile.
 
     Return ([(builder.Image, [index in program.sources])], {index in program.sources: Reject}). Raise Failure
     for anything else that goes wrong.
@@ -132,6 +132,16 @@ def build(preset, program, folder, sizes=None):
             built = builder.build(preset, programs=[part], copy_to=target, examine=examine)
         except builder.BuildFailure as failure:
             broken = _library(failure, part.library)
+            lost = {missing.compiled(step, part.library) for step in failure.steps} - {None}
+            if spare and lost:
+                files = [part.library[index] for index in sorted(lost)]
+                names = ", ".join(base.relative(file) for file in files[:5]) + (
+                    " ..." if len(files) > 5 else ""
+                )
+                base.say(f"--tests: left out, because they do not compile here: {names}")
+                program = replace(program, library=[file for file in program.library if file not in files])
+                waiting.insert(0, left)
+                continue
             if not broken.found and found:
                 rejects |= {left[index]: reject for index, reject in found.items()}
                 waiting.insert(0, left)

@@ -102,17 +102,23 @@ def _named_stdin(name):
         raise Failure(f"--stdin '{name}' cannot be read: {error.strerror}") from None
 
 
-def _own_stdin():
+def _words(texts):
+    """Return @texts with a NUL after each."""
+    return b"".join(os.fsencode(text) + b"\0" for text in texts)
+
+
+def _own_stdin(terminal):
     """Return a descriptor of this command's standard input, None if there is none.
 
-    A terminal gives nothing: the console shows whole lines only, and a program that waits would look as if it
-    hung."""
+    A terminal gives nothing, unless @terminal: the console shows whole lines only, and a program that waits
+    would look as if it hung."""
     try:
         number = sys.stdin.fileno()
         mode = os.fstat(number).st_mode
     except (AttributeError, OSError, ValueError):
         return None
-    return os.dup(number) if stat.S_ISREG(mode) or stat.S_ISFIFO(mode) else None
+    good = stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or (terminal and os.isatty(number))
+    return os.dup(number) if good else None
 
 
 def _copy(source, path):
@@ -155,18 +161,26 @@ class Host:
             self._path, self._input = _named_stdin(options.stdin)
         # Programs of --each cannot share what can be read only once.
         elif options.own_stdin and not options.separate and (options.files or options.project):
-            self._input = _own_stdin()
+            self._input = _own_stdin(options.console)
         self.has_input = self._path is not None or self._input is not None
         if self.has_input:
             self._add("stdin", b"")
+        self._env, self._arguments = dict(options.env), list(options.arguments)
         if options.env:
-            entries = [f"{name}={value}" for name, value in options.env]
-            self._add("environ", b"".join(os.fsencode(entry) + b"\0" for entry in entries))
+            self._add("environ", _words(f"{name}={value}" for name, value in options.env))
         if self._saves:
-            self._add("save", b"".join(os.fsencode(name) + b"\0" for name, _ in self._saves))
+            self._add("save", _words(name for name, _ in self._saves))
 
     def _add(self, name, data):
         self.files[PRIVATE + name] = data
+
+    def add_tests(self, tests):
+        """Give each of @tests, testset.Test, what it gets and the other programs do not."""
+        for number, test in enumerate(tests, 1):
+            self._add(f"arguments.{number}", _words([*test.arguments, *self._arguments]))
+            if test.env:
+                pairs = {**dict(test.env), **self._env}
+                self._add(f"environ.{number}", _words(f"{name}={value}" for name, value in pairs.items()))
 
     def close(self):
         """Close the files."""

@@ -2,6 +2,7 @@
 """What a program is made of: C and assembly files, objects and archives, folders of them."""
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,6 +38,20 @@ def in_folder(name, suffixes=(".c",)):
 def expand(names, suffixes=(".c",)):
     """Return @names with the files of each folder in its place."""
     return [file for name in names for file in (in_folder(name, suffixes) if Path(name).is_dir() else [name])]
+
+
+def matching(names, pattern):
+    """Return those of @names in which the regular expression @pattern is found; None: all. Raise Failure if
+    there is none."""
+    if pattern is None:
+        return names
+    try:
+        found = [name for name in names if re.search(pattern, name)]
+    except re.error as error:
+        raise Failure(f"--filter '{pattern}' is not a regular expression: {error}") from None
+    if not found:
+        raise Failure(f"--filter '{pattern}': none of {base.plural(len(names), 'program')} has such a name")
+    return found
 
 
 def _check_elf(data, name, arch):

@@ -11,7 +11,7 @@ from redzone.core.base import ROOT, Failure
 from redzone.core.options import check_output
 from redzone.decode.output import wanted
 from redzone.machine import qemu
-from redzone.run import cpio, host_io, inputs, project
+from redzone.run import cpio, host_io, inputs, project, testset
 
 EXAMPLE = ROOT / "examples" / "heap_bugs.c"
 # Options of compilers with which no object file for the machine comes out.
@@ -36,7 +36,8 @@ class Options:
     level: that of optimisation. separate: --each. report_file: for --json. data: from --file, [(name, Path)].
     arguments: the program's, from after `--`. project: of a compile_commands.json, or None; targets: of it.
     library: files that all programs of --each share. shard: text of --shard, or None. env: [(name, value)].
-    save: [(name, Path)]. own_stdin: without stdin, the program may have that of the command.
+    save: [(name, Path)]. leaks: look for them. own_stdin: without stdin, the program may have that of the
+    command. pattern: of --filter.
     """
 
     files: list
@@ -79,6 +80,14 @@ class Options:
     save: list = field(default_factory=list)
     own_stdin: bool = False
     verbose: bool = False
+    leaks: bool = False
+    quiet: bool = False
+    pattern: str | None = None
+    count: int | None = None
+    watch: bool = False
+    tests: bool = False
+    gdb: bool = False
+    console: bool = False
 
     def outputs(self):
         """Return what other programs get of the decoded console."""
@@ -94,7 +103,7 @@ class Job:
     files of what was built, for symbols. parts: more of what the program, or each of many, is made of.
     numbers: with --each, the place of each file in the list of all, which has @total. exchange: what the
     program gets besides files and gives back, from machine() on. owners: of a project's sources, {source:
-    target}.
+    target}. result: how the run ended, for --json. tests: with --tests, the testset.Test of each source.
     """
 
     options: Options
@@ -111,6 +120,8 @@ class Job:
     shard: inputs.Shard | None = None
     exchange: host_io.Host | None = None
     owners: dict = field(default_factory=dict)
+    result: dict | None = None
+    tests: list | None = None
 
     @property
     def ubsan(self):
@@ -134,11 +145,13 @@ class Job:
         reading = [] if self.options.no_symbolize else ["symbolizer"]
         return [*builder.tools_of(self.preset), f"qemu-{self.options.arch}", *reading]
 
-    def machine(self, image, folder):
+    def machine(self, image, folder, indexes=()):
         """Return the machine that boots the builder.Image @image. @folder gets the archive of its files, and
-        what the program gives back."""
+        what the program gives back. @indexes: with --tests, of the tests in the image."""
         options = self.options
         self.exchange = host_io.Host(options, folder)
+        if self.tests is not None:
+            self.exchange.add_tests([self.tests[index] for index in indexes])
         more = self.exchange.files
         return qemu.Machine(
             image.image,
@@ -230,6 +243,18 @@ def _more(options, main):
     return more, found
 
 
+def _of_tests(options):
+    """Return ([testset.Test], inputs.Inputs with a source for each, what builder.Program gets besides its
+    sources, the project.Project) of --tests."""
+    found = project.read(options.project, (), options.warnings)
+    chosen, library = testset.find(options.project, found, options.pattern)
+    silence = [] if options.warnings else ["-w"]
+    main = inputs.Inputs(testset.own_sources(chosen, found.options))
+    words = {source: [*found.options[source], *silence] for source in (*main.sources, *library)}
+    more = {"objects": [], "library": library, "file_options": words}
+    return [test for test, _ in chosen], main, more, found
+
+
 def check(options):
     """Return the Job that the Options @options ask for. Raise Failure if there is something wrong with them.
 
@@ -240,37 +265,69 @@ def check(options):
     if options.separate and options.modules:
         raise Failure("--each and --module exclude each other; give one of them")
     for name, given in (
-        ("--json", options.report_file),
         ("--library", options.library),
         ("--shard", options.shard),
+        ("--filter", options.pattern),
     ):
-        if given and not options.separate:
+        if given and not (options.separate or options.tests):
             raise Failure(f"{name} goes with --each")
+    if options.quiet and options.no_symbolize:
+        raise Failure("--quiet shows lines of source, and --no-symbolize does not; give one of them")
     if options.project and options.separate:
         raise Failure("--each and --project exclude each other; give one of them")
     if options.kernel_headers and options.separate:
         raise Failure("--kernel-headers does not go with --each")
     if options.targets and not options.project:
         raise Failure("--target goes with --project")
+    for name, given in (("--gdb", options.gdb), ("--console", options.console)):
+        if given and (options.separate or options.tests or options.watch or (options.count or 1) > 1):
+            raise Failure(
+                f"{name} is for one program in one run: not with --each, --tests, --watch or --count"
+            )
+    if options.console and (options.stdin or options.quiet):
+        raise Failure("--console shows a program to whoever types its input: not with --stdin or --quiet")
+    if options.gdb:
+        # Whoever debugs has time.
+        options.timeout, options.max_reports = None, None
+    if options.tests and not options.project:
+        raise Failure("--tests goes with --project")
+    if options.tests and (options.files or options.targets or options.library):
+        raise Failure(
+            "--tests takes all programs from --project: name no files, and choose tests with --filter"
+        )
     host_io.check(options)
     _check_cflags(options.cflags)
     where = "outline" if options.outline else "inline"
     if not builder.can_instrument(options.mode, where, options.cc):
         raise Failure("--mode sw_tags with --cc gcc: GCC has outline checks only; add --outline")
-    shard, chosen = None, []
+    shard, chosen, tests = None, [], None
+    if options.tests:
+        options.separate = True
     if options.separate:
         shard = inputs.shard_of(options.shard)
-        files = inputs.expand(options.files)
-        chosen = (shard or inputs.Shard(1, 1, "")).mine(files)
+        if options.tests:
+            everything, main, more, found = _of_tests(options)
+        else:
+            everything = inputs.matching(inputs.expand(options.files), options.pattern)
+        chosen = (shard or inputs.Shard(1, 1, "")).mine(everything)
+        total = len(everything)
         options.files = [file for _, file in chosen]
         _say_without_effect(options.append)
-        total = len(files)
-    if options.project or (options.separate and not options.files):
-        example = []
+    if options.watch or (options.count or 1) > 1:
+        # It can be read once only.
+        options.own_stdin = False
+    if options.tests:
+        main.sources = [main.sources[number - 1] for number, _ in chosen]
+        tests = options.files
+        options.files = [test.name for test in tests]
     else:
-        example = [] if options.modules else [str(EXAMPLE)]
-    main = inputs.check(options.files or example, options.arch, (".c",) if options.separate else _ALL)
-    more, found = _more(options, main)
+        if options.project or (options.separate and not options.files):
+            example = []
+        else:
+            example = [] if options.modules else [str(EXAMPLE)]
+        kinds = (".c",) if options.separate else _ALL
+        main = inputs.check(options.files or example, options.arch, kinds)
+        more, found = _more(options, main)
     if options.kernel_headers:
         more["kernel"] = True
     job = Job(
@@ -282,6 +339,7 @@ def check(options):
         files=list(options.data),
         parts=more,
         owners=found.owners,
+        tests=tests,
     )
     if options.separate:
         job.shard, job.total, job.numbers = shard, total, [number for number, _ in chosen]
@@ -310,6 +368,8 @@ def check(options):
     if options.separate and reports:
         # Two programs may have a bug in one library function: each gets a full report of its own.
         job.parameters.insert(0, "kasan.repeat=full")
+    if options.leaks:
+        job.parameters.insert(0, "program.leaks=1")
     if options.stack:
         job.parameters.insert(0, f"program.stack={options.stack}")
     if job.limits_itself:

@@ -40,12 +40,14 @@ _HOST = re.compile(r"/usr/(?:local/)?include(?:/|$)")
 class Project:
     """What a compile_commands.json says. sources: absolute paths, in its order. options: {source: [word]}.
     left_out: {reason: number of files}. owners: {source: target, or "" if its object's name does not tell}.
+    members: {target: [source]}, where a source may have several.
     """
 
     sources: list = field(default_factory=list)
     options: dict = field(default_factory=dict)
     left_out: dict = field(default_factory=dict)
     owners: dict = field(default_factory=dict)
+    members: dict = field(default_factory=dict)
 
     def leave_out(self, reason):
         self.left_out[reason] = self.left_out.get(reason, 0) + 1
@@ -176,6 +178,7 @@ def read(name, targets=(), warnings=False):
             )
         builder.check_path(source, str(source))
         options = options_of(words, folder, warnings)
+        project.members.setdefault(target, []).append(source)
         if source not in project.options:
             project.sources.append(source)
             project.options[source], project.owners[source] = options, target

@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Sums up `./redzone run` when the machine has ended: the reports, a crash and its place, the verdict."""
 
+import re
 import signal
 import sys
 
 from redzone.core import base
 from redzone.decode import terminal
-from redzone.decode.explain import place
-from redzone.decode.source import PLUMBING, is_users
+from redzone.decode.explain import MISTAKES, place, position
+from redzone.decode.source import PLUMBING, is_users, place_of
+from redzone.machine import console
 from redzone.run import unfound
 
 ABORTED = 134
+_LOST = re.compile(r"Objects that nothing points to: (\d+), of (\d+) bytes in all")
 # For a report that comes late, where a source line would wrongly look like the place of the bug.
 LATE = "asynchronous: the access was earlier; kasan.mode=sync shows where"
 
@@ -39,8 +42,30 @@ def printed_place(report):
     return f"{first.name}+{first.offset:#x}/{first.size:#x}"
 
 
+def is_leak(report):
+    """Is @report about objects that nothing points to, and not about an access?"""
+    return report.type == console.LEAK
+
+
+def trace(report):
+    """Return the frames of @report that say where the bug is: for a leak those of the allocation."""
+    return report.frames("allocated" if is_leak(report) else "call")
+
+
+def _lost(report):
+    """Return how much the leak @report is about, as a part of a line."""
+    found = _LOST.search("\n".join(report.raw))
+    return (
+        f", {base.plural(int(found[1]), 'object')} of {base.plural(int(found[2]), 'byte')}" if found else ""
+    )
+
+
 def place_key(report, sources):
-    """Return what two reports of one bug share: the type, and the line or else the function."""
+    """Return what two reports of one bug share: the type, and the line or else the function; for a leak, the
+    stack."""
+    if is_leak(report):
+        # The kernel reports each stack once.
+        return report.type, *(frame.text for frame in trace(report))
     source = own_source(report.frames("call"), sources)
     if source is not None:
         return report.type, source.path, source.line or source.function
@@ -65,10 +90,51 @@ def headline(report, sources):
         text += f", {access.kind}"
         if size is not None:
             text += f" of size {size}" if negative else f" of {base.plural(size, 'byte')}"
-    source = own_source(report.frames("call"), sources)
+    if is_leak(report):
+        text += _lost(report)
+    source = own_source(trace(report), sources)
     if source is not None:
         return f"{text}, {place(source)} in {source.function}()"
     return f"{text}, in {printed_place(report)}" if report.where else text
+
+
+def _origin(report):
+    """Return a line about where the object of @report came from or went; else the source of the access."""
+    words = [("allocated", report.stack("allocated"))]
+    if MISTAKES.get(report.type) in ("freed", "double", "tags"):
+        words.insert(0, ("freed", report.stack("freed")))
+    for verb, stack in words:
+        found = place_of(stack) if stack is not None else None
+        if found is not None:
+            return f"{verb} at {place(found)} in {found.function}()"
+    if report.object is not None and report.object.where is not None and report.object.where.path:
+        return f"declared at {place(report.object.where)}"
+    lines = (line for excerpt in report.excerpts if excerpt.about == "call" for line in excerpt.lines)
+    return next((line.text.strip() for line in lines if line.bad), "")
+
+
+def brief(number, report, sources):
+    """Return three lines about @report, bug @number: what, where, and who made or freed the object.
+
+    The last one is left out if the report does not know."""
+    access, size = report.access, signed_size(report)
+    what = report.type
+    if access.asynchronous:
+        what += ": noticed late (kasan.mode=sync shows where it was)"
+    elif access.kind:
+        what += f": {access.kind}" + (f" of {base.plural(size, 'byte')}" if size is not None else "")
+        where = position(report)
+        what += f", {where}" if where else ""
+    if is_leak(report):
+        what += _lost(report)
+    source = own_source(trace(report), sources)
+    if source is not None:
+        where = f"at {place(source)} in {source.function}()"
+    else:
+        where = f"in {printed_place(report)}" if report.where else ""
+    margin = " " * len(f"{number}. ")
+    more = [where, "" if access.asynchronous or is_leak(report) else _origin(report)]
+    return [f"{number}. {what}", *(margin + line for line in more if line)]
 
 
 # --- What is said ------------------------------------------------------------------------------------------
@@ -82,24 +148,22 @@ def groups(reports, sources):
     return [(members[0], len(members)) for members in found.values()]
 
 
-def count_text(reports):
-    """Return how many @reports there are, of which sanitizer."""
-    undefined = sum(report.kind == "ubsan" for report in reports)
-    counts = ((len(reports) - undefined, "KASAN report"), (undefined, "UBSan report"))
-    return " and ".join(base.plural(count, what) for count, what in counts if count)
+def counted(reports, different):
+    """Return how many @reports there are, of which sanitizer, and from how many places: those of groups()."""
+    undefined, lost = sum(report.kind == "ubsan" for report in reports), sum(map(is_leak, reports))
+    counts = [(len(reports) - undefined - lost, "KASAN report"), (undefined, "UBSan report"), (lost, "leak")]
+    count = " and ".join(base.plural(count, what) for count, what in counts if count)
+    return count + (f" from {base.plural(len(different), 'place')}" if len(different) < len(reports) else "")
 
 
 def say_reports(reports, sources):
     """List the @reports, one line per place."""
     different = groups(reports, sources)
-    count = count_text(reports)
-    if len(different) < len(reports):
-        count += f" from {base.plural(len(different), 'place')}"
-    base.say(f"{count}:")
+    base.say(f"{counted(reports, different)}:")
     for number, (report, times) in enumerate(different, 1):
         again = f", {times} times" if times > 1 else ""
-        base.say(f"  {number}. {headline(report, sources)}{again}")
-    if len(different) > 1:
+        base.say(f"  {number}. {headline(report, sources)}{again}", fold=True)
+    if len(different) > 1 and not is_leak(different[1][0]):
         base.say("later reports may be consequences of the first: fix that one first")
 
 
@@ -173,7 +237,22 @@ def off_text(reader):
 def say_unfound(mode, ubsan):
     """Say what a run in @mode without a report does not exclude."""
     for line in unfound.lines(mode, ubsan):
-        base.say(line)
+        base.say(line, fold=True)
+
+
+def title(outcome, screen, timeout=None):
+    """Return one line about how it ended, apart from reports; None if there is nothing to say.
+
+    The arguments are those of conclude()."""
+    reader, crash = outcome.reader, outcome.reader.crash
+    if crash is not None and screen.images is not None:
+        screen.symbols.look_up([crash.report])
+    if outcome.status == base.CRASHED and crash is not None and outcome.ended:
+        text = crash_text(crash, screen.sources)
+        return hang_text(timeout, crash, screen.sources) if crash.hang else text
+    if outcome.status == base.PROGRAM_FAILED and reader.returned is not None:
+        return returned_text(reader.returned, reader.signal)
+    return outcome.message
 
 
 def conclude(outcome, screen, mode, verbose=False, timeout=None, ubsan=False):
@@ -184,34 +263,34 @@ def conclude(outcome, screen, mode, verbose=False, timeout=None, ubsan=False):
     there?
     """
     reader = outcome.reader
-    if reader.reports and screen.images is not None:
+    if reader.reports and screen.quiet:
+        base.say(counted(reader.reports, groups(reader.reports, screen.sources)))
+    elif reader.reports and screen.images is not None:
         say_reports(reader.reports, screen.sources)
     elif reader.reports:
-        base.say(count_text(reader.reports))
+        base.say(counted(reader.reports, reader.reports))
     crash = reader.crash
-    if crash is not None and screen.images is not None:
-        screen.symbols.look_up([crash.report])
-    if outcome.status == base.CRASHED and crash is not None and outcome.ended:
-        text = crash_text(crash, screen.sources)
-        base.say(hang_text(timeout, crash, screen.sources) if crash.hang else text)
+    if text := title(outcome, screen, timeout):
+        base.say(text, fold=True)
+    if outcome.status == base.CRASHED and crash is not None and outcome.ended and not screen.quiet:
         source = crash_place(crash, screen.sources)
         excerpt = screen.explainer.excerpt(source) if source is not None else None
         for line in excerpt.lines if excerpt is not None else ():
             print(terminal.numbered(line), file=sys.stderr)
-    elif outcome.status == base.PROGRAM_FAILED and reader.returned is not None:
-        base.say(returned_text(reader.returned, reader.signal))
-    elif outcome.message:
-        base.say(outcome.message)
     if reader.reports and crash is not None and crash.frames and crash.text.startswith("Unable"):
-        base.say(f"after that, {crash_text(crash, screen.sources)}")
+        base.say(f"after that, {crash_text(crash, screen.sources)}", fold=True)
     if reader.reports and crash is not None and crash.hang:
-        base.say(hang_text(timeout, crash, screen.sources))
+        base.say(hang_text(timeout, crash, screen.sources), fold=True)
     if reader.missing:
-        base.say(f"calls that are not there, and so have failed: {reader.missing} (see docs/use/libc.md)")
+        base.say(
+            f"calls that are not there, and so have failed: {reader.missing} (see docs/use/libc.md)",
+            fold=True,
+        )
     if reader.kasan_off is not None or (mode == "off" and not ubsan):
-        base.say(off_text(reader))
+        base.say(off_text(reader), fold=True)
     elif outcome.status == base.OK:
-        names = [*(["KASAN"] if mode != "off" else []), *(["UBSan"] if ubsan else [])]
-        base.say(", ".join(f"no {name} report" for name in names))
+        names = [*(["KASAN report"] if mode != "off" else []), *(["UBSan report"] if ubsan else [])]
+        names += ["leak"] if reader.leaks == "none" else []
+        base.say(", ".join(f"no {name}" for name in names))
         if verbose and mode != "off":
             say_unfound(mode, ubsan)

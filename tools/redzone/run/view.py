@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Shows a console: colour on a terminal, source lines beside trace frames, and decode's words on each report.
 
+A line with the bug in short comes before each report. If it is quiet, it shows three lines a bug and nothing
+else.
+
 It shows nothing twice: a report from a place that has already been reported is one line, and equal frames in
 a row are counted. Without images, lines are printed as they come.
 """
 
 import contextlib
+import re
 import sys
 import textwrap
 from functools import cached_property
@@ -30,11 +34,12 @@ class View:
     """Prints console lines to @stream. Use it in a with statement.
 
     images: the ELF files of the kernel and of modules; None: lines are printed as they come. sources: the
-    user's files; frames in them explain a bug.
+    user's files; frames in them explain a bug. quiet: three lines a bug, and nothing else.
     """
 
-    def __init__(self, images=None, sources=(), stream=None):
+    def __init__(self, images=None, sources=(), stream=None, quiet=False):
         self.images = images
+        self.quiet = quiet
         self.sources = {str(Path(source).resolve()) for source in sources}
         self.stream = stream or sys.stdout
         self.screen = terminal.Screen(self.stream)
@@ -51,6 +56,8 @@ class View:
         self._last_frame = None
         self._same = 0
         self._same_prefix = ""
+        # What is shown of a program's line that has no end yet; is it the end of the screen?
+        self._part, self._part_is_last = "", False
         # The frame that the next one of a trace follows, and the program counter of a register dump.
         self._before = self._pc = None
 
@@ -71,6 +78,10 @@ class View:
 
     def line(self, text, event=None, value=None):
         """Take one console line and what console.Reader.feed() said about it."""
+        if self.quiet:
+            if event == "report":
+                self._report(value)
+            return
         if self.images is None:
             self._show(text)
             return
@@ -91,9 +102,21 @@ class View:
 
     def program(self, lines):
         """Take lines that a program printed."""
+        if self.quiet:
+            return
         # The kernel prints its reports without a pause, so this is no part of one.
         self.end()
-        self.stream.write("\n".join(lines) + "\n")
+        shown, self._part, self._part_is_last = len(self._part), "", False
+        self.stream.write("\n".join([lines[0][shown:], *lines[1:]]) + "\n")
+
+    def part(self, text):
+        """Take the beginning of a program's line that has no end yet. program() gets all of it again."""
+        if len(text) > len(self._part):
+            # Nothing else waits to be shown before it.
+            self.end()
+            self.stream.write(text[len(self._part) :])
+            self.stream.flush()
+            self._part, self._part_is_last = text, True
 
     def end(self):
         """Show the lines that are still held back. Call it after the last line."""
@@ -117,14 +140,28 @@ class View:
         held, self._held = self._held, []
         if key not in self._seen:
             self._seen.add(key)
+            if self.quiet:
+                self._brief(summary.brief(len(self._seen), report, self.sources))
+                return
+            self._end_same()
+            self._brief([f"redzone: bug {len(self._seen)}: {summary.headline(report, self.sources)}"])
             self._show_report(held, report)
             self._print("")
             terminal.explain(self.screen, report)
             self.screen.flush()
             self._print("")
             return
-        self._end_same()
-        self._say_again(report)
+        if not self.quiet:
+            self._end_same()
+            self._say_again(report)
+
+    def _brief(self, lines):
+        """Show @lines, the first one bold; on a terminal they are folded."""
+        for number, line in enumerate(lines):
+            margin = " " * (len(re.match(r" *(?:\d+\. )?", line)[0]) + 2)
+            parts = _folded(line, self.screen.console.width, margin) if self.color else [line]
+            for part in parts:
+                self._print(Text(part, "" if number else "bold") if self.color else part)
 
     def _show_report(self, held, report):
         """Show the lines of @report. How each thread begins is the same in all of them, and is left out."""
@@ -158,8 +195,7 @@ class View:
         self._say_again(report)
 
     def _say_again(self, report):
-        text = f"redzone: again: {summary.headline(report, self.sources)} (report {self._count})"
-        self._print(Text(text, "bold") if self.color else text)
+        self._brief([f"redzone: again: {summary.headline(report, self.sources)} (report {self._count})"])
 
     # --- Lines --------------------------------------------------------------------------------------------
 
@@ -223,6 +259,9 @@ class View:
 
     def _print(self, text):
         """Print styled Text, or a str exactly as it is: a program's output may hold tabs and escapes."""
+        if self._part_is_last:
+            self.stream.write("\n")
+            self._part_is_last = False
         if isinstance(text, Text):
             self.screen.console.print(text)
         else:
@@ -230,7 +269,7 @@ class View:
 
     @staticmethod
     def _style(rest):
-        if rest.startswith(("BUG: KASAN:", "UBSAN: ")) or rest.startswith("Kernel panic"):
+        if rest.startswith(("BUG: KASAN:", "BUG: memory leak", "UBSAN: ")) or rest.startswith("Kernel panic"):
             return "bold red"
         if rest.startswith(("Read of ", "Write of ", "Free of ")):
             return "red"
@@ -262,8 +301,11 @@ class View:
         self._print(Text.assemble((prefix, "dim"), (text, style), gap, (place(location), cyan)))
 
 
-def _folded(text, width):
-    """Return the kernel's line @text as lines of at most @width characters, as far as it has spaces."""
+def _folded(text, width, margin="  "):
+    """Return @text as lines of at most @width characters, as far as it has spaces. @margin: of all lines but
+    the first."""
     if len(text) <= width:
         return [text]
-    return textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(
+        text, width, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False
+    )

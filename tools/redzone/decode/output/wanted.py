@@ -69,8 +69,10 @@ class Outputs:
         return as_github.plain(sys.stdout) if self.github else contextlib.nullcontext()
 
     def write_console(self, path, images=(), name="console"):
-        """Decode the file @path, a console that is called @name, and write it. @images: its ELF files."""
-        self.write_consoles([(path, name)], images)
+        """Decode the file @path, a console that is called @name, and write it. @images: its ELF files.
+
+        Return the model.Log."""
+        return self.write_consoles([(path, name)], images)
 
     def write_consoles(self, consoles, images=()):
         """Like write_console(), for several: [(path, name)] of consoles of the same @images."""
@@ -87,6 +89,7 @@ class Outputs:
                             one.feed(data)
             log = one.finish()
         self.write(log)
+        return log
 
     def write(self, log, baseline=False):
         """Write @log, a model.Log. @baseline: known bugs were marked."""

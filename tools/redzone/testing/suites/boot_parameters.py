@@ -37,6 +37,7 @@ _FAULTS = (None, "", "?", "0", "10,101", "10,-1", "10,100,-1", "10,100,0,-2", "1
 WRONG = {
     "each.first": ("0", *_RANGE),
     "each.key": _TEXT,
+    "each.only": ("0", "3-2", "1,,2", "1-", "a", "1-2-3", "99999999999"),
     "each.timeout_ms": ("0", *_RANGE),
     "fail_page_alloc": _FAULTS,
     "fail_site": _SITE,
@@ -71,6 +72,7 @@ WRONG = {
     "page_owner": _SWITCH,
     "panic_on_oops": _SWITCH,
     "panic_on_warn": _SWITCH,
+    "program.leaks": _SWITCH,
     "program.name": _TEXT,
     "program.stack": ("0", "63K", "2G", *_SIZE),
     "program.timeout_ms": _RANGE,
@@ -231,7 +233,14 @@ def _wrong_values(context, image, names):
     _, default, errors, log = _boot(context, "defaults", image, [])
     # The other parameters have no variable, or the test needs them.
     silent = set(names) - set(default)
-    unread = silent - {"failslab", "fail_page_alloc", "fail_site", "kasan.ignore", "kasan_multi_shot"}
+    unread = silent - {
+        "failslab",
+        "fail_page_alloc",
+        "fail_site",
+        "kasan.ignore",
+        "kasan_multi_shot",
+        "each.only",
+    }
     errors += [f"not printed: {name}" for name in sorted(unread)]
     yield result("wrong.values-are-read", errors, log)
     yield result("wrong.table", [f"of one table only: {name}" for name in set(names) ^ set(WRONG)])

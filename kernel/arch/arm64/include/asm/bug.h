@@ -7,6 +7,10 @@
 #define BRK_IMM_CLANG 0x1   /* Clang's __builtin_trap() */
 #define BRK_IMM_GCC   0x3e8 /* GCC's __builtin_trap() */
 
+/* Clang's -fsanitize-trap: 0x5500 plus the number of the check. */
+#define BRK_IMM_UBSAN	   0x5500
+#define BRK_IMM_UBSAN_MASK 0xff00
+
 /*
  * BRK immediates of Clang's inline checks by tags (kernel-hwaddress), with the address in x0: 0x900 plus
  * the kind of access. The code can continue: the access itself follows the check.
