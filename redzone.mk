@@ -37,7 +37,7 @@
 #
 # More: KASAN_LAYOUT := windowed (default) or full, with KASAN_SHADOW_LOW and KASAN_SHADOW_HIGH;
 # KASAN_OPTIMIZE := s for a small runtime (-Os; 2 is the default), z for a smaller one (-Oz); KASAN_STACK := 0, KASAN_GLOBALS := 0; KASAN_DEFINES := CONFIG_KASAN_...=n ...; KASAN_BYPASS := 1 if the
-# Clang driver refuses -fsanitize=kernel-address for your target triple.
+# Clang driver refuses -fsanitize=kernel-address for your target triple, which this file finds out if $(CC) has --target.
 
 REDZONE ?= $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 KASAN_MODE ?= generic
@@ -47,7 +47,6 @@ KASAN_LAYOUT ?= windowed
 KASAN_WHERE ?= outline
 KASAN_STACK ?= 1
 KASAN_GLOBALS ?= 1
-KASAN_BYPASS ?= 0
 KASAN_OPTIMIZE ?= 2
 KASAN_MTE_STACK ?= 0
 KASAN_TAGGED_GLOBALS ?= 0
@@ -55,6 +54,10 @@ KASAN_UBSAN ?= 0
 KASAN_OBJDIR ?= kasan
 KASAN_INCLUDE ?= $(firstword $(wildcard $(REDZONE)/include/kasan $(REDZONE)/../../include/kasan))
 kasan_cc := $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),clang,gcc)
+ifeq ($(origin KASAN_BYPASS),undefined)
+KASAN_BYPASS := $(if $(filter clanggeneric,$(kasan_cc)$(KASAN_MODE)),$(if $(findstring unsupported option,\
+	$(shell $(CC) -fsanitize=kernel-address -E -x c /dev/null 2>&1 >/dev/null)),1,0),0)
+endif
 
 # --- What does not go together ---------------------------------------------------------------------
 
