@@ -26,7 +26,12 @@ RUNTIME_ABI = re.compile(
     r"|report_(load|store)_n(_noabort)?|mem(cpy|move|set)|handle_no_return|(un)?register_globals"
     r"|(before|after)_dynamic_init|alloca_poison|allocas_unpoison|(un)?poison_stack_memory"
     r"|set_shadow_(0[0-7]|f[12358])|stack_(malloc(_always)?|free)_\d+"
-    r"|option_detect_stack_use_after_return|shadow_memory_dynamic_address)$"
+    r"|option_detect_stack_use_after_return|shadow_memory_dynamic_address"
+    # <kasan/asan_interface.h>
+    r"|(un)?poison_memory_region|(address|region)_is_poisoned|(describe|locate)_address"
+    r"|get_(alloc|free)_stack|get_shadow_mapping|get_current_fake_stack|addr_is_in_fake_stack"
+    r"|report_(present|error)|get_report_(pc|bp|sp|address|access_type|access_size|description)"
+    r"|set_(death|error_report)_callback|on_error|print_accumulated_stats|update_allocation_context)$"
     r"|^__hwasan_((load|store)(1|2|4|8|16|N)(_match_all)?(_noabort)?"
     r"|mem(cpy|move|set)(_match_all)?|tag_memory|generate_tag|init|handle_(vfork|longjmp)|personality_wrapper)$"
 )
