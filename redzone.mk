@@ -24,7 +24,7 @@
 #	KASAN_SANITIZE_uart.o := n                    one object, by its file name, or by its path as it is
 #	                                              written in the target or in the source (drivers/uart.o)
 #	KASAN_SANITIZE := n                           all of this makefile except KASAN_SANITIZE_<file>.o := y
-#	KASAN_EXCLUDE := uart.o heap.o                several objects, by their file names
+#	KASAN_EXCLUDE := uart.o drivers/disk.o        several objects, by the same names
 #
 # KASAN_MODE := generic (the default), sw_tags or hw_tags. The last two are arm64's. sw_tags needs the full layout;
 # hw_tags has neither a shadow nor checks by the compiler, so no KASAN_WHERE, and KASAN_CFLAGS is empty.
@@ -37,7 +37,7 @@
 #
 # More: KASAN_LAYOUT := windowed (default) or full, with KASAN_SHADOW_LOW and KASAN_SHADOW_HIGH;
 # KASAN_OPTIMIZE := s for a small runtime (-Os; 2 is the default), z for a smaller one (-Oz); KASAN_STACK := 0, KASAN_GLOBALS := 0; KASAN_DEFINES := CONFIG_KASAN_...=n ...; KASAN_BYPASS := 1 if the
-# Clang driver refuses -fsanitize=kernel-address for your target triple.
+# Clang driver refuses -fsanitize=kernel-address for your target triple, which this file finds out if $(CC) has --target.
 
 REDZONE ?= $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))
 KASAN_MODE ?= generic
@@ -47,7 +47,6 @@ KASAN_LAYOUT ?= windowed
 KASAN_WHERE ?= outline
 KASAN_STACK ?= 1
 KASAN_GLOBALS ?= 1
-KASAN_BYPASS ?= 0
 KASAN_OPTIMIZE ?= 2
 KASAN_MTE_STACK ?= 0
 KASAN_TAGGED_GLOBALS ?= 0
@@ -55,6 +54,10 @@ KASAN_UBSAN ?= 0
 KASAN_OBJDIR ?= kasan
 KASAN_INCLUDE ?= $(firstword $(wildcard $(REDZONE)/include/kasan $(REDZONE)/../../include/kasan))
 kasan_cc := $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),clang,gcc)
+ifeq ($(origin KASAN_BYPASS),undefined)
+KASAN_BYPASS := $(if $(filter clanggeneric,$(kasan_cc)$(KASAN_MODE)),$(if $(findstring unsupported option,\
+	$(shell $(CC) -fsanitize=kernel-address -E -x c /dev/null 2>&1 >/dev/null)),1,0),0)
+endif
 
 # --- What does not go together ---------------------------------------------------------------------
 
@@ -174,7 +177,7 @@ kasan_checks_sw_tags := $(kasan_tags_$(kasan_cc))
 kasan_checks := $(strip $(kasan_checks_$(KASAN_MODE)) $(if $(filter 1,$(KASAN_UBSAN)),-fsanitize=undefined))
 # Recursive: which file is being made is known in its recipe. The most exact name wins.
 kasan_sanitize = $(firstword $(KASAN_SANITIZE_$(basename $<).o) $(KASAN_SANITIZE_$@) \
-	$(KASAN_SANITIZE_$(notdir $@)) $(if $(filter $(notdir $@),$(KASAN_EXCLUDE)),n) $(KASAN_SANITIZE) y)
+	$(KASAN_SANITIZE_$(notdir $@)) $(if $(filter $@ $(notdir $@) $(basename $<).o,$(KASAN_EXCLUDE)),n) $(KASAN_SANITIZE) y)
 # Expanded where no file is being made, it would have the checks for all files.
 kasan_excluding = $(KASAN_EXCLUDE)$(strip $(foreach name,$(filter KASAN_SANITIZE_%,$(.VARIABLES)),$($(name))))
 KASAN_CFLAGS = $(if $@,,$(if $(kasan_excluding),$(warning KASAN_CFLAGS is expanded outside of a recipe, where \

@@ -4,6 +4,7 @@
 # uses it, with that tree's compiler, for that tree's port.
 #
 #   include/kasan/            the public headers
+#   include/sanitizer/        some of them, under their compilers' names
 #   share/redzone/            runtime/, fuzz/, redzone.mk, kasan-flags.json, the example template/
 #   share/cmake/Redzone/      find_package(Redzone)
 #   share/pkgconfig/          redzone.pc
@@ -17,7 +18,7 @@ set(REDZONE_INSTALL_SOURCES ${CMAKE_INSTALL_DATADIR}/redzone)
 set(REDZONE_INSTALL_INCLUDE ${CMAKE_INSTALL_INCLUDEDIR})
 set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/Redzone)
 
-install(DIRECTORY include/kasan DESTINATION ${REDZONE_INSTALL_INCLUDE} FILES_MATCHING PATTERN "*.h")
+install(DIRECTORY include/kasan include/sanitizer DESTINATION ${REDZONE_INSTALL_INCLUDE} FILES_MATCHING PATTERN "*.h")
 install(DIRECTORY runtime fuzz DESTINATION ${REDZONE_INSTALL_SOURCES}
         FILES_MATCHING PATTERN "*.c" PATTERN "*.h" PATTERN "sources.cmake")
 install(DIRECTORY ports/template DESTINATION ${REDZONE_INSTALL_SOURCES} PATTERN "build" EXCLUDE)

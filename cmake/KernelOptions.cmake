@@ -16,8 +16,8 @@ math(EXPR page_size "1 << ${REDZONE_PAGE_SHIFT}")
 set(build_scripts ${CMAKE_SOURCE_DIR}/tools/build-scripts)
 set(elf_tools ${CMAKE_SOURCE_DIR}/tools/redzone/elf/file.py ${CMAKE_SOURCE_DIR}/tools/redzone/elf/symbols.py)
 set(join_tools ${elf_tools} ${build_scripts}/constructors.py ${build_scripts}/pages.py ${build_scripts}/shadow_calls.py)
-# Headers of programs, beside those of the C library.
-set(sanitizer_include ${kernel_dir}/sanitizer/include)
+# Headers of programs, beside those of the C library. KASAN_INTERFACE_LINKED: what <kasan/asan_interface.h> is for them.
+set(sanitizer_include ${kernel_dir}/sanitizer/include ${CMAKE_SOURCE_DIR}/include)
 redzone_llvm(REDZONE_LINKER ld.lld 19 "Linker of kernel images")
 redzone_llvm(REDZONE_OBJCOPY llvm-objcopy 19 "objcopy that makes the boot Image")
 find_program(REDZONE_PYTHON NAMES python3 REQUIRED)

@@ -2,7 +2,10 @@
 # The runtime's files, relative to this folder. None of them is ever instrumented.
 set(REDZONE_RUNTIME_SOURCES
   abi/asan_access.c
+  abi/asan_describe.c
+  abi/asan_facts.c
   abi/asan_globals.c
+  abi/asan_interface.c
   abi/asan_mem.c
   abi/asan_report.c
   abi/asan_stack.c
@@ -21,6 +24,7 @@ set(REDZONE_RUNTIME_SOURCES
   alloc/page_heap.c
   alloc/pages.c
   alloc/quarantine.c
+  alloc/retrack.c
   alloc/shadow_pages.c
   alloc/slab.c
   alloc/stack.c
@@ -42,9 +46,11 @@ set(REDZONE_RUNTIME_SOURCES
   report/describe.c
   report/describe_stack.c
   report/describe_tags.c
+  report/facts.c
   report/hw_frame.c
   report/ignore.c
   report/lifecycle.c
+  report/locate.c
   report/may.c
   report/notice.c
   report/options.c

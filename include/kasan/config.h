@@ -292,7 +292,8 @@
  * CONFIG_KASAN_STACK_OBJECTS=0   the names of stack variables; overflows are still reported CONFIG_KASAN_BUG_TYPES=0
  * what kind of bad access it is: the title says invalid-access CONFIG_KASAN_WAITING_REPORTS=0 bugs that are found
  * inside of reports: they are counted only CONFIG_KASAN_IGNORE=0          kasan.ignore= CONFIG_KASAN_START_CHECKS=0
- * the checks of kasan_window_add() and kasan_check_offset(), when the numbers are right
+ * the checks of kasan_window_add() and kasan_check_offset(), when the numbers are right CONFIG_KASAN_CALLBACKS=0
+ * what <kasan/asan_interface.h> says of the last report, and its callbacks
  */
 #if defined(CONFIG_KASAN_SHADOW_COMPACT) && !defined(CONFIG_KASAN_SLAB)
 #define CONFIG_KASAN_SLAB 0
@@ -314,6 +315,20 @@
 #endif
 #ifndef CONFIG_KASAN_IGNORE
 #define CONFIG_KASAN_IGNORE 1
+#endif
+#ifndef CONFIG_KASAN_CALLBACKS
+#define CONFIG_KASAN_CALLBACKS 1
+#endif
+/* Bytes of a report's text that the callback of __asan_set_error_report_callback() gets, 256 or more. */
+#ifndef CONFIG_KASAN_REPORT_TEXT
+#if __SIZEOF_POINTER__ > 4
+#define CONFIG_KASAN_REPORT_TEXT 8192
+#else
+#define CONFIG_KASAN_REPORT_TEXT 2048
+#endif
+#endif
+#if CONFIG_KASAN_REPORT_TEXT < 256
+#error "KASAN: CONFIG_KASAN_REPORT_TEXT is less than 256 bytes"
 #endif
 #ifndef CONFIG_KASAN_START_CHECKS
 #define CONFIG_KASAN_START_CHECKS 1

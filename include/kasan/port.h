@@ -93,8 +93,9 @@ unsigned int kasan_port_cpu(void);
  * stack nor describes stack objects.
  * @stack_end: first address above that stack. Traces of allocations and frees read frames anywhere between the two, so
  * the bounds must be accurate. Reports first test how much of the stack can be read. In a context switch the running task
- * may already be the next one while the CPU still uses the previous task's stack: if the stack pointer is outside the
- * running task's stack, give 0 for both.
+ * may already be the next one while the CPU still uses the previous task's stack: then give 0 for both, and also on any
+ * other stack whose bounds are not known. A stack pointer below the running task's own stack means that this stack has
+ * overflowed: give its bounds all the same, because reports compare them with the stack pointer and say so.
  * @trace_end: normally 0. In an interrupt handler that runs on the interrupted code's stack: the address just above the
  * handler's own frames. Traces of allocations and frees end there; otherwise every trace would be a new one, and the
  * stack depot would fill up. The traces of reports continue into the interrupted code.
@@ -314,6 +315,11 @@ void kasan_port_report_begin(void);
  *  may call the runtime, and may panic (panic_on_warn). It need not return: a test may longjmp() out of it. In that case
  *  call kasan_flush_reports() first. @info: what was reported. Default: nothing. */
 void kasan_port_report_end(const struct kasan_report_info *info);
+
+/** kasan_port_callback() - call(@with): a callback that somebody has set, or __asan_on_error(), which runs in the report.
+ *  If such code uses more registers than the kernel does, save them around the call, or do not call it where it has none.
+ *  Default: calls it. */
+void kasan_port_callback(void (*call)(const void *with), const void *with);
 
 /* --- OPTIONAL: memory primitives that are not checked. Default: simple portable C. --- */
 

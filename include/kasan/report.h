@@ -145,6 +145,8 @@ struct kasan_report_info {
 	bool is_async;	   /* hardware tags: some access, some time before; @addr and @size are 0 */
 	bool is_undefined; /* found by UBSan: not an access; @addr and @size are 0 */
 	uintptr_t ip;	   /* code address of the access */
+	/* All its lines, if __asan_set_error_report_callback() has a callback; NULL: not known. */
+	const char *text;
 };
 
 /** kasan_report_filter() - ask @filter before every report; if it returns false nothing is printed and the report is
@@ -166,6 +168,10 @@ KASAN_REPORT_HOOK __attribute__((format(printf, 1, 2))) void kasan_report_line(c
 typedef void (*kasan_report_hook_fn)(const struct kasan_report_info *info);
 KASAN_REPORT_HOOK kasan_report_hook_fn kasan_report_hook(kasan_report_hook_fn hook)
 	KASAN_REPORT_OFF(return NULL);
+
+/** kasan_call_death_callback() - a system that ends because of a report, other than by kasan_port_panic(), calls this
+ *  before: what __sanitizer_set_death_callback() has set is called, once. */
+KASAN_HOOK void kasan_call_death_callback(void) KASAN_OFF();
 
 /**
  * kasan_flush_reports() - print the reports that wait

@@ -86,8 +86,8 @@ static int program_status(int value)
 {
 	/* Objects that are never freed are compared now, or not at all. */
 	kasan_cache_check_slack(NULL);
-	/* Reports of KASAN count first, then a crash in any thread, then the program's own result. */
-	if (kasan_reports_seen())
+	/* Reports of KASAN and leaks count first, then a crash in any thread, then the program's own result. */
+	if (kasan_reports_seen() || program_leaks_seen())
 		return EXIT_STATUS_KASAN;
 	if (program_was_killed() || READ_ONCE(oops_count))
 		return EXIT_STATUS_CRASH;
@@ -115,7 +115,7 @@ static int run_with_modules(void)
 	int status = redzone_program_main ? run_the_program() : EXIT_STATUS_OK;
 	int unload = unload_wanted_modules();
 
-	if (kasan_reports_seen())
+	if (kasan_reports_seen() || program_leaks_seen())
 		return EXIT_STATUS_KASAN;
 	if (READ_ONCE(oops_count) || load == -ETIMEDOUT || unload == -ETIMEDOUT)
 		return EXIT_STATUS_CRASH;
@@ -133,7 +133,7 @@ static int run_the_programs(void)
 	}
 	if (run_programs(argc + 1, argv))
 		return EXIT_STATUS_OK;
-	if (kasan_reports_seen())
+	if (kasan_reports_seen() || program_leaks_seen())
 		return EXIT_STATUS_KASAN;
 	return READ_ONCE(oops_count) ? EXIT_STATUS_CRASH : EXIT_STATUS_PROGRAM;
 }

@@ -205,12 +205,14 @@ void kasan_port_report_end(const struct kasan_report_info *info)
 	if (current->kflags & PF_ONE_REPORT) {
 		if (preemptible() && !holds_rtlock()) {
 			kasan_flush_reports();
+			kasan_call_death_callback();
 			make_task_dead();
 		}
 		kthread_kill(current);
 	}
 	if (panic_on_warn) {
 		kasan_flush_reports();
+		kasan_call_death_callback();
 		panic("KASAN: panic_on_warn set ...");
 	}
 }

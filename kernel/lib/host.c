@@ -9,6 +9,7 @@
 #include <kernel/host.h>
 #include <kernel/irqflags.h>
 #include <kernel/kasan_port.h>
+#include <kernel/program.h>
 #include <kernel/preempt.h>
 #include <kernel/sched.h>
 #include <kernel/time.h>
@@ -202,7 +203,7 @@ void machine_exit(int code)
 	arch_local_irq_disable();
 	/* Another CPU may have been stopped while it printed. */
 	console_bust();
-	host_tell("end", code, (long)kasan_reports_total());
+	host_tell("end", code, (long)(kasan_reports_total() + program_leaks_seen()));
 	uart_flush();
 	arch_power_off();
 }

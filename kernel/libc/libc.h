@@ -143,6 +143,9 @@ long libc_mprotect(void *addr, size_t size, int prot);
 long libc_madvise(void *addr, size_t size, int advice);
 /** libc_memory_changes() - Return: a number that changes when the program makes memory accessible. */
 unsigned long libc_memory_changes(void);
+/** libc_memory_roots() - call @scan for all mappings. No other thread runs. */
+void libc_memory_roots(void (*scan)(const void *start, size_t size));
+
 /** libc_memory_reset() - a new program has no mappings. */
 void libc_memory_reset(void);
 

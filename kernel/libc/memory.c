@@ -408,6 +408,12 @@ bool program_closed_page(unsigned long addr)
 	return closed;
 }
 
+void libc_memory_roots(void (*scan)(const void *start, size_t size))
+{
+	for (const struct mapping *mapping = mappings; mapping; mapping = mapping->next)
+		scan(mapping->addr, mapping->size);
+}
+
 void libc_memory_reset(void)
 {
 	/* Addresses of an earlier program are not used again: a pointer to it may exist. */

@@ -10,11 +10,18 @@
 /* What a shell shows for a program that it could not start. */
 #define NO_MEMORY_STATUS 126
 
+static void roots(program_scan_fn scan)
+{
+	libc_memory_roots(scan);
+	libc_threads_roots(scan);
+}
+
 static struct program_library library = {
 	.is_member = libc_is_member,
 	.stop_threads = libc_stop_threads,
 	.say_missing = libc_say_missing,
 	.save_files = libc_save_files,
+	.roots = roots,
 };
 
 void redzone_libc_begin(int *(*location)(void))

@@ -16,6 +16,7 @@
 #include <kernel/spinlock.h>
 #include <kernel/string.h>
 #include <kernel/time.h>
+#include <asm/fpu.h>
 
 #include "../program/internal.h"
 #include "threads.h"
@@ -107,6 +108,32 @@ void libc_stop_threads(void)
 		else
 			put_task_struct(thread->task);
 	}
+}
+
+/* What is below a thread's stack pointer is looked at too: it only hides a leak. */
+static void scan_thread(const struct libc_thread *thread,
+			void (*scan)(const void *start, size_t size))
+{
+	const struct task *task = thread->task;
+
+	scan(thread, sizeof(*thread));
+	if (!task || task == current)
+		return;
+	scan(task, sizeof(*task));
+	scan(task->stack, task->stack_size);
+	if (task->other_stack)
+		scan(task->other_stack, task->other_size);
+	if (task->fpu)
+		scan(task->fpu, sizeof(*task->fpu));
+}
+
+void libc_threads_roots(void (*scan)(const void *start, size_t size))
+{
+	struct libc_thread *thread;
+
+	scan_thread(&first, scan);
+	list_for_each_entry (thread, &threads, link)
+		scan_thread(thread, scan);
 }
 
 void libc_threads_reset(void)

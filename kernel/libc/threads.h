@@ -70,6 +70,9 @@ bool libc_is_member(void);
  *  the program. */
 void libc_stop_threads(void);
 
+/** libc_threads_roots() - call @scan for the memory of all threads but the caller, see struct program_library. */
+void libc_threads_roots(void (*scan)(const void *start, size_t size));
+
 /** libc_threads_reset() - a new program has one thread. */
 void libc_threads_reset(void);
 

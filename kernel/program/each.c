@@ -137,6 +137,11 @@ static bool print_result(unsigned int number, const char *name, enum program_end
 	if (reported) {
 		scnprintf(why, sizeof(why), "%s: %s in %pS", bug_is_undefined ? "UBSAN" : "KASAN",
 			  bug_type, (void *)bug_ip);
+	} else if (end == PROGRAM_RETURNED && program_leaks()->count) {
+		const struct program_leaks *leaks = program_leaks();
+
+		scnprintf(why, sizeof(why), "leak: %lu objects of %lu bytes in %s", leaks->count,
+			  leaks->bytes, leaks->where ? leaks->where : "no function");
 	} else if (end == PROGRAM_RETURNED) {
 		ok = !status;
 		scnprintf(why, sizeof(why), "returned %d", status);
@@ -155,17 +160,21 @@ static bool print_result(unsigned int number, const char *name, enum program_end
 	return ok;
 }
 
-/* Return: a copy of @argv with @name before it, which the program may keep; NULL without memory. */
-static char **copy_argv(const char *name, int argc, char **argv)
+/* Return: a copy of the arguments that the program may keep, @name first; NULL without memory. The others are those of
+ * @argv, or if @text is not NULL the strings that follow each other there. */
+static char **copy_argv(const char *name, int argc, char **argv, const char *text)
 {
 	char **copy = kcalloc((size_t)argc + 1, sizeof(*copy), GFP_KERNEL);
 
 	if (!copy)
 		return NULL;
 	for (int i = 0; i < argc; i++) {
-		copy[i] = kstrdup(i ? argv[i] : name, GFP_KERNEL);
-		if (copy[i])
+		copy[i] = kstrdup(!i ? name : text ? text : argv[i], GFP_KERNEL);
+		if (copy[i]) {
+			if (i && text)
+				text += strlen(text) + 1;
 			continue;
+		}
 		while (i--)
 			kfree(copy[i]);
 		kfree(copy);
@@ -178,23 +187,15 @@ static char **copy_argv(const char *name, int argc, char **argv)
  * or else those of all programs, which @argc and @argv are. NULL without memory. */
 static char **arguments_of(unsigned int number, const char *name, int *argc, char **argv)
 {
-	size_t size, words = 1;
+	size_t size;
 	const char *text = program_setting_of("arguments", number, &size);
-	char **given, **copy;
 
 	if (!text || (size && text[size - 1]))
-		return copy_argv(name, *argc, argv);
+		return copy_argv(name, *argc, argv, NULL);
+	*argc = 1;
 	for (size_t i = 0; i < size; i++)
-		words += !text[i];
-	given = kcalloc(words, sizeof(*given), GFP_KERNEL);
-	if (!given)
-		return NULL;
-	for (size_t i = 1; i < words; i++, text += strlen(text) + 1)
-		given[i] = (char *)text;
-	*argc = (int)words;
-	copy = copy_argv(name, *argc, given);
-	kfree(given);
-	return copy;
+		*argc += !text[i];
+	return copy_argv(name, *argc, argv, text);
 }
 
 bool run_programs(int argc, char **argv)

@@ -15,10 +15,9 @@
 #include <kernel/string.h>
 #include <kernel/types.h>
 #include <kernel/vmalloc.h>
+#include <kasan/asan_interface.h>
 #include <kasan/kasan.h>
 #include <kasan/port.h>
-
-#include <sanitizer/asan_interface.h>
 
 #include "heap.h"
 #include "internal.h"

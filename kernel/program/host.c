@@ -105,6 +105,15 @@ char **program_environ(void)
 	return environment;
 }
 
+size_t program_environ_size(void)
+{
+	size_t count = 0;
+
+	while (environment[count])
+		count++;
+	return (count + 1) * sizeof(*environment);
+}
+
 /* --- Standard streams ------------------------------------------------------------------------- */
 
 void program_output(const char *text, size_t size)

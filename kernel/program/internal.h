@@ -24,8 +24,10 @@ void program_environ_choose(unsigned int number);
 /** program_environ_begin() - a new program's environment, all as the host gave it. May sleep. Return: false if there is
  *  no memory. */
 bool program_environ_begin(void);
-/** program_environ() - Return: the program's environment, with NULL after the last. */
+/** program_environ() - Return: the program's environment, with NULL after the last. program_environ_size() - Return: its
+ *  bytes. */
 char **program_environ(void);
+size_t program_environ_size(void);
 /** program_has_input() - Return: true if the host has standard input, false if it is empty. */
 bool program_has_input(void);
 /** program_input() - read standard input. Sleeps until there is something. Return: bytes, 0 at its end; -1 on an
@@ -48,6 +50,8 @@ void program_run_constructors(void);
 /** program_run_destructors() - call the remaining destructors of the running program. */
 void program_run_destructors(void);
 
+typedef void (*program_scan_fn)(const void *start, size_t size);
+
 /**
  * struct program_library - what the C library of the running program does for it
  * @errno_location: of the calling thread.
@@ -55,6 +59,8 @@ void program_run_destructors(void);
  * @stop_threads: end all of those, and return when they are gone. May sleep; not called by a thread of the program.
  * @say_missing: the program has ended: print what it wanted in vain.
  * @save_files: the program has ended: give the host the files that it wants. May sleep.
+ * @roots: call @scan for all memory by which the program's threads, but for the caller, find objects, apart from variables.
+ *	No other thread runs meanwhile. May not sleep.
  */
 struct program_library {
 	int *(*errno_location)(void);
@@ -62,10 +68,30 @@ struct program_library {
 	void (*stop_threads)(void);
 	void (*say_missing)(void);
 	void (*save_files)(void);
+	void (*roots)(program_scan_fn scan);
 };
+
+/** program_library_roots() - @roots of the running program's library. */
+void program_library_roots(program_scan_fn scan);
 
 /** program_use_library() - the running program's library is ready. @library: stays valid. */
 void program_use_library(const struct program_library *library);
+
+/* --- leaks.c --- */
+
+/** struct program_leaks - what the last program has lost. @where: the function that lost most; NULL: nothing is lost, or
+ *  it has no name. */
+struct program_leaks {
+	unsigned long count, bytes;
+	const char *where;
+};
+const struct program_leaks *program_leaks(void);
+
+/** program_leaks_begin() - a program begins, which the calling thread will run. program_leaks_end() - it ends by itself, in
+ *  the calling thread: if program.leaks= says so, report what nothing points to. @frame: the thread's stack from there on
+ *  is the program's. Both may sleep. */
+void program_leaks_begin(void);
+void program_leaks_end(const void *frame);
 
 struct program_entry;
 

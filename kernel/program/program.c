@@ -64,6 +64,7 @@ struct program {
 	program_hook_t *dtors;
 	int argc;
 	char **argv;
+	void (*on_error)(void);
 	bool one_report;
 };
 
@@ -137,8 +138,18 @@ void program_thread_died(void)
 		end_from_thread(false, -EFAULT);
 }
 
+void program_library_roots(program_scan_fn scan)
+{
+	if (library)
+		library->roots(scan);
+}
+
 void program_exit(int status)
 {
+	/* Pointers in registers are found on the stack, above the frame. */
+	__builtin_unwind_init();
+	if (current == READ_ONCE(running) || is_other_thread())
+		program_leaks_end(__builtin_frame_address(0));
 	if (current == READ_ONCE(running))
 		ended_by_itself = true;
 	else if (is_other_thread())
@@ -191,6 +202,7 @@ static int program_thread(void *arg)
 		pr_err("program: no memory for its environment\n");
 		program_exit(NO_MEMORY_STATUS);
 	}
+	program_leaks_begin();
 	/* Constructors run now, in the program's thread: they may do all that the program may, and their
 	 * bugs count as the program's. */
 	constructors = program.ctors;
@@ -221,6 +233,7 @@ static struct task *create_thread(struct program *program)
 		return ERR_PTR(-ENOMEM);
 	}
 	WRITE_ONCE(running, task);
+	program_start_callbacks(program->on_error);
 	return task;
 }
 
@@ -308,7 +321,8 @@ int run_program(int argc, char **argv)
 				  .ctors = redzone_ctors_program,
 				  .dtors = redzone_dtors_program,
 				  .argc = argc,
-				  .argv = argv};
+				  .argv = argv,
+				  .on_error = redzone_on_error_program};
 	struct task *task;
 	int status;
 
@@ -350,6 +364,7 @@ enum program_end program_run_one(const struct program_entry *entry, int argc, ch
 				   .dtors = entry->dtors,
 				   .argc = argc,
 				   .argv = argv,
+				   .on_error = entry->on_error,
 				   .one_report = true};
 	task = create_thread(&program);
 	if (IS_ERR(task)) {

@@ -5,8 +5,5 @@ set(REDZONE_PROGRAM_SOURCES
     heap.c
     host.c
     leaks.c
-    program.c)
-
-# It asks what programs have poisoned.
-set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/heap.c APPEND PROPERTY INCLUDE_DIRECTORIES
-             ${CMAKE_CURRENT_LIST_DIR}/../sanitizer/include)
+    program.c
+    reach.c)

@@ -2,6 +2,7 @@
 /*
  * asan_interface_test.c - poison by programs: which bytes it covers in each mode, and that free() and realloc() take
  * objects with poison. Accesses at any address: that they are right, and that they are checked to the last byte.
+ * asan_facts_test.c has the other functions of the interface.
  */
 #include <kernel/string.h>
 

@@ -8,6 +8,7 @@
 
 #include "../program/heap.h"
 #include "../program/internal.h"
+#include "../program/reach.h"
 #include "fault_walk.h"
 #include "kasan_test.h"
 
@@ -144,5 +145,20 @@ static void leak_list(struct kunit *test)
 	fault_walk_own(test, listed_work, 2);
 }
 
+static int search_work(void)
+{
+	struct reach_object *objects = reach_alloc(1000);
+
+	if (!objects)
+		return -ENOMEM;
+	reach_free(objects);
+	return 0;
+}
+
+static void leak_search(struct kunit *test)
+{
+	fault_walk_own(test, search_work, 2);
+}
+
 KASAN_SUITE(fault_program, KUNIT_CASE(objects), KUNIT_CASE(pages), KUNIT_CASE(areas),
-	    KUNIT_CASE(leak_list));
+	    KUNIT_CASE(leak_list), KUNIT_CASE(leak_search));

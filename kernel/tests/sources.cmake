@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # Suites for every mode; kasan_clean_test.c is legal code, so it holds without KASAN too.
 set(REDZONE_TESTS_SOURCES
+    asan_facts_test.c
     asan_interface_test.c
     fault_inject_test.c
     fault_libc_test.c
@@ -43,9 +44,6 @@ set(REDZONE_TESTS_SOURCES
     workqueue_test.c)
 # Compiled as programs are, for floating point.
 set(REDZONE_TESTS_FP_SOURCES fpu_work.c)
-# It includes a header of programs.
-set_property(SOURCE ${CMAKE_CURRENT_LIST_DIR}/asan_interface_test.c APPEND PROPERTY INCLUDE_DIRECTORIES
-             ${CMAKE_CURRENT_LIST_DIR}/../sanitizer/include)
 
 if(REDZONE_SHADOW_CALL_STACK)
   list(APPEND REDZONE_TESTS_SOURCES scs_test.c scs_trace_test.c)

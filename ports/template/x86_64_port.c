@@ -44,6 +44,8 @@ void tasks_start(void)
 	unsigned int i;
 
 #ifdef TEMPLATE_PIE
+	/* The firmware has not ended its last line. */
+	board_puts("\n");
 	kasan_print_load_offset(__image_start, X86_64_IMAGE_PHYSICAL);
 #endif
 	for (i = 0; i < 2; i++) {

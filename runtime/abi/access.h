@@ -12,6 +12,7 @@
 #ifndef KASAN_ABI_ACCESS_H
 #define KASAN_ABI_ACCESS_H
 
+#include "../base/up.h"
 #include "../report/check.h"
 
 /* In a section of its own, because the port must know where a shadow load may fault. */
@@ -42,7 +43,7 @@ static kasan_noinline void kasan_access_slow_abort(uintptr_t addr, size_t size, 
 						   uintptr_t ip)
 {
 	if (kasan_check_slow(addr, size, is_write, ip, KASAN_CALLER_IP(), KASAN_CALLER_FP()))
-		kasan_port_panic(KASAN_ABORT_WHY);
+		kasan_end_system(KASAN_ABORT_WHY);
 }
 
 /* The slow call comes last, so the fast path needs no stack frame. */
@@ -72,7 +73,7 @@ static kasan_noinline void kasan_access_slow_abort(uintptr_t addr, size_t size, 
 	{                                                                                      \
 		if (!kasan_check_operation(addr, size, is_write, KASAN_CALLER_IP(),            \
 					   KASAN_CALLER_FP()))                                 \
-			kasan_port_panic(KASAN_ABORT_WHY);                                     \
+			kasan_end_system(KASAN_ABORT_WHY);                                     \
 	}
 
 #define KASAN_DEFINE_ACCESSES(prefix, name, is_write, ok)   \

@@ -10,6 +10,7 @@
  * The compiler takes the plain names for functions that do not return, and puts no code after the call. So they must
  * stop the system even if the report was suppressed.
  */
+#include "../base/up.h"
 #include "../report/check.h"
 
 #ifdef CONFIG_KASAN_GENERIC
@@ -31,7 +32,7 @@
 	_Noreturn KASAN_ABI void __asan_report_##name(uintptr_t addr __VA_ARGS__)                 \
 	{                                                                                         \
 		kasan_report_access(addr, bytes, is_write, KASAN_CALLER_IP(), KASAN_CALLER_FP()); \
-		kasan_port_panic(KASAN_ABORT_WHY);                                                \
+		kasan_end_system(KASAN_ABORT_WHY);                                                \
 	}
 #define DEFINE_REPORTS(name, is_write)          \
 	DEFINE_REPORT(name##1, 1, is_write, )   \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* stack_zone.c - zones at the low ends of stacks: <kasan/stack.h>. Only systems that mark one link this file. */
-#include <kasan/stack.h>
-
 #include "../shadow/shadow.h"
+
+#include <kasan/stack.h>
 
 /* Unlikely as data and as an address, at any place in the stack, on 32 and 64 bits. */
 #define PATTERN ((uintptr_t)0x6b7361736b736173ULL)

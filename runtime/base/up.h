@@ -14,6 +14,13 @@
 /** kasan_report_bad_free() - @type: "double-free" or "invalid-free". */
 bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uintptr_t fp);
 
+/** kasan_end_system() - kasan_port_panic() after the callback of __sanitizer_set_death_callback(). */
+#if CONFIG_KASAN_CALLBACKS
+_Noreturn void kasan_end_system(const char *why);
+#else
+#define kasan_end_system kasan_port_panic
+#endif
+
 /** kasan_report_slack() - report @slack: bytes past the end of an object that were overwritten some time ago. @tag: of
  *  the object's pointer. */
 struct kasan_slack;

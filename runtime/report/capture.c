@@ -100,11 +100,15 @@ static void capture_overflow(struct kasan_report *report, const struct kasan_bug
 {
 	const struct kasan_port_task *owner = bug->owner;
 	const uintptr_t start = bug->task.stack_start;
+	const size_t below = start && bug->sp && bug->sp < start ? start - bug->sp : 0;
 
-	if (start && bug->sp && bug->sp < start && start - bug->sp <= CONFIG_KASAN_STACK_GUARD) {
+	if (below && below <= CONFIG_KASAN_STACK_GUARD) {
 		owner = owner ? owner : &bug->task;
 		if (owner->stack_start == start)
-			report->overflow_by = start - bug->sp;
+			report->overflow_by = below;
+	} else if (!owner && (!bug->regs || bug->regs->stack_end)) {
+		/* Too far to be sure: this may also be a stack that the port does not know. */
+		report->overflow_by = below;
 	}
 	if (!owner)
 		return;
@@ -168,6 +172,9 @@ static void copy_facts(struct kasan_report *report, const struct kasan_bug *bug)
 	report->is_unclear = bug->how & KASAN_HOW_UNCLEAR;
 	report->ip = bug->ip;
 	report->fp = bug->fp;
+#if CONFIG_KASAN_CALLBACKS
+	report->sp = bug->sp;
+#endif
 #ifdef CONFIG_KASAN_TAGS
 	report->newest_record = bug->newest_record;
 #endif

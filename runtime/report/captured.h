@@ -9,6 +9,7 @@
 #define KASAN_CAPTURED_H
 
 #include "check.h"
+#include "facts.h"
 
 #include "../alloc/globals.h"
 #include "../alloc/hw_slack.h"
@@ -160,6 +161,9 @@ struct kasan_report {
 	/* A write that was found later by its result (kasan.slack=check); @slack.found is NULL if it is not one. */
 	struct kasan_slack slack;
 	uintptr_t ip, fp;
+#if CONFIG_KASAN_CALLBACKS
+	uintptr_t sp; /* of the context that found it; 0: not known */
+#endif
 
 #ifdef CONFIG_KASAN_TAGS
 	uint64_t newest_record; /* of the stack ring, when the bug was found */
@@ -188,8 +192,8 @@ struct kasan_report {
 	uint8_t rows[KASAN_REPORT_ROWS][KASAN_REPORT_ROW_SIZE];
 	struct kasan_tagged_frame tagged;
 
-	/* From capture.c, if @is_overflow: whose stack it is, and how far below it the stack pointer is; 0: not below
-	 * it, or not known. */
+	/* From capture.c, if @is_overflow: whose stack it is. How far below it, or else below the task's stack, the stack
+	 * pointer is; 0: not below it, or not known. */
 	struct kasan_port_task overflow_task;
 	char overflow_comm[32];
 	size_t overflow_by;
@@ -388,6 +392,12 @@ void kasan_describe_stack(struct kasan_report *report);
 /** kasan_print_frame() - print the lines of "This frame has N objects:". */
 void kasan_print_frame(const struct kasan_frame *frame);
 
+/** kasan_find_variable() - fill name and place of @located with the variable of @frame that @addr lies in, or else with
+ *  the next one above. */
+struct kasan_located;
+void kasan_find_variable(const struct kasan_frame *frame, uintptr_t addr,
+			 struct kasan_located *located);
+
 /** kasan_copy_string() - copy a string that may be garbage: at most @size - 1 characters, up to memory that cannot be
  *  read; unprintable characters become '?'. Return: characters copied. */
 size_t kasan_copy_string(char *to, const char *from, size_t size);
@@ -395,6 +405,9 @@ size_t kasan_copy_string(char *to, const char *from, size_t size);
 /* --- print.c --- */
 
 void kasan_print_report(const struct kasan_report *report);
+
+/** kasan_print_tracks() - print the stacks of @owner's allocation and free, and of work that has to do with it. */
+void kasan_print_tracks(const struct kasan_owner *owner);
 
 /** kasan_print_short() - print what needs little stack. @left: bytes of stack left. */
 void kasan_print_short(const struct kasan_report *report, size_t left);

@@ -7,6 +7,7 @@
  * such.
  */
 #include "captured.h"
+#include "locate.h"
 
 #include "../track/walk.h"
 
@@ -257,6 +258,29 @@ void kasan_describe_stack(struct kasan_report *report)
 	find_stack(report);
 }
 #endif
+
+void kasan_find_variable(const struct kasan_frame *frame, uintptr_t addr,
+			 struct kasan_located *located)
+{
+	unsigned long count, offset, size, line;
+	struct cursor cursor;
+
+	start_cursor(&cursor, frame);
+	for (count = next_number(&cursor); count && !cursor.broken; count--) {
+		offset = next_number(&cursor);
+		size = next_number(&cursor);
+		next_name(&cursor, next_number(&cursor), located->name, sizeof(located->name),
+			  &line);
+		if (cursor.broken)
+			break;
+		if (addr - frame->base < offset + size) {
+			located->start = frame->base + offset;
+			located->size = size;
+			return;
+		}
+	}
+	located->name[0] = '\0';
+}
 
 /* --- The text --- */
 

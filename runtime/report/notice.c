@@ -9,6 +9,7 @@ void kasan_line_print(struct kasan_line *line)
 {
 	line->text[line->length] = '\0';
 	__atomic_fetch_add(&lines_printed, 1, __ATOMIC_RELAXED);
+	kasan_text_add(line);
 	kasan_port_print(line->text);
 }
 

@@ -171,7 +171,7 @@ static void print_overflow(const struct kasan_report *report)
 		kasan_report_line(" its stack pointer is %zu bytes below it", report->overflow_by);
 }
 
-static void print_tracks(const struct kasan_owner *owner)
+void kasan_print_tracks(const struct kasan_owner *owner)
 {
 	if (owner->has_alloc)
 		print_track("Allocated", &owner->alloc);
@@ -446,11 +446,15 @@ void kasan_print_report(const struct kasan_report *report)
 		blank();
 		kasan_report_line("The stack of task %s/%u has overflowed at some time before",
 				  report->comm, (unsigned int)report->task.id);
+	} else if (report->overflow_by) {
+		blank();
+		kasan_report_line("The stack pointer is %zu bytes below the stack of task %s/%u",
+				  report->overflow_by, report->comm, (unsigned int)report->task.id);
 	}
 	if (report->has_shadow) {
 		blank();
 		if (report->owner.kind != KASAN_OBJECT_NONE) {
-			print_tracks(&report->owner);
+			kasan_print_tracks(&report->owner);
 			print_owner(report);
 		}
 		if (CONFIG_KASAN_SLAB && report->slack.found)

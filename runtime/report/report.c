@@ -110,6 +110,9 @@ static void fill_info(struct kasan_report_info *info, const struct kasan_report 
 	info->is_async = KASAN_IS_ASYNC(report);
 	info->is_undefined = KASAN_IS_UNDEFINED(report);
 	info->ip = report->ip;
+#if CONFIG_KASAN_CALLBACKS
+	info->text = kasan_text_take();
+#endif
 }
 
 /* A report that ends the system is printed whole, whatever its place. */
@@ -126,6 +129,7 @@ static void print_captured(struct kasan_report *report)
 
 	if (!KASAN_IS_NOT_OF_MEMORY(report))
 		explain(report);
+	kasan_tell_error(report);
 	count = kasan_count_repeats(report);
 	if (count > 1 && is_brief(report))
 		kasan_print_again(report, count);
@@ -139,6 +143,7 @@ static void after_report(const struct kasan_report_info *info)
 {
 	const kasan_report_hook_fn hook = __atomic_load_n(&report_hook, __ATOMIC_ACQUIRE);
 
+	kasan_text_give(info->text, info->bug_type);
 	if (hook)
 		hook(info);
 	kasan_port_report_end(info);
@@ -149,7 +154,7 @@ static void panic_if_wanted(bool is_write)
 	const char *why = why_panic(is_write);
 
 	if (why)
-		kasan_port_panic(why);
+		kasan_end_system(why);
 }
 
 /* --- Reports that wait --- */
@@ -393,6 +398,7 @@ struct passage {
 static void print_short(const struct kasan_bug *bug, size_t left)
 {
 	kasan_capture_short(&the_report, bug);
+	kasan_tell_error(&the_report);
 	kasan_print_short(&the_report, left);
 	__atomic_fetch_add(&report_count, 1, __ATOMIC_RELAXED);
 }

@@ -65,7 +65,7 @@ static kasan_noinline void found(const struct call *call, uintptr_t ip, uintptr_
 		body _Noreturn void __ubsan_handle_##name##_abort(data, ##__VA_ARGS__); \
 	_Noreturn KASAN_ABI void __ubsan_handle_##name##_abort(data, ##__VA_ARGS__)     \
 	{                                                                               \
-		body kasan_port_panic(UBSAN_ABORT_WHY);                                 \
+		body kasan_end_system(UBSAN_ABORT_WHY);                                 \
 	}
 
 /* For data that has types after the place, and for data that has not. */
@@ -209,7 +209,7 @@ DEFINE_CALL(nullability_return_v1, NULL_RETURN, PLACE, const struct ubsan_place 
 	_Noreturn KASAN_ABI void __ubsan_handle_##name(PLACE) \
 	{                                                     \
 		FOUND(data, NULL, type, NULL, 0, 0, 0)        \
-		kasan_port_panic(UBSAN_ABORT_WHY);            \
+		kasan_end_system(UBSAN_ABORT_WHY);            \
 	}
 DEFINE_END(builtin_unreachable, "unreachable-code")
 DEFINE_END(missing_return, "missing-return")

@@ -26,7 +26,7 @@ static kasan_noinline void found(unsigned int check, uintptr_t ip, uintptr_t fp)
 		__VA_ARGS__;                                        \
 	}
 /* Nothing follows the calls of these. */
-#define DEFINE_END(check, name) DEFINE(check, name, _Noreturn, kasan_port_panic(UBSAN_ABORT_WHY))
+#define DEFINE_END(check, name) DEFINE(check, name, _Noreturn, kasan_end_system(UBSAN_ABORT_WHY))
 #define DEFINE_BOTH(check, name)        \
 	DEFINE(check, name##_minimal, ) \
 	DEFINE_END(check, name##_minimal_abort)

@@ -92,7 +92,7 @@ int main(void)
 def test_poison_by_a_program(redzone, source):
     result = redzone("run", source(POISON), status=1)
     assert "checked 1, poisoned 010" in result.stdout
-    assert "40 bytes inside of a 100-byte region" in result.stdout
+    assert "40 bytes inside of an allocated 100-byte region" in result.stdout
     assert result.stdout.count("BUG: KASAN: ") == 1
     assert "BUG: KASAN: use-after-poison in main" in result.stdout
     assert "\nmain() at program.c:25 " in result.stdout

@@ -249,7 +249,8 @@ def test_log_is_left_alone_until_the_machine_starts(redzone, source, tmp_path):
 def test_help_names_only_verbs_that_exist(redzone):
     text = redzone("--help").stdout
     verbs = [line.split()[0] for line in text.partition("Commands:")[2].splitlines() if line.strip()]
-    expected = "run test bench build doctor merge flags amalgamate audit ksyms size budget decode port fuzz"
+    expected = "run test bench build doctor merge flags amalgamate audit ksyms size budget decode port fuzz "
+    expected += "clean help completion"
     assert verbs == expected.split(" ")
 
 

@@ -129,3 +129,17 @@ def test_a_report_begins_with_the_bug_in_one_line():
     text = shown(REPORT)
     first = "redzone: bug 1: slab-use-after-free, read of 4 bytes, in take+0x58/0x7c\n"
     assert text.startswith(first + console.RULE), text
+
+
+def test_long_lines_are_folded_on_a_terminal_only(monkeypatch):
+    text = "  1. slab-out-of-bounds, write of 1 byte, a/folder/with/a/long/name/file.c:48 in some_function()"
+    for is_terminal, lines in ((False, 1), (True, 2)):
+        stream = io.StringIO()
+        stream.isatty = lambda answer=is_terminal: answer
+        monkeypatch.setattr("sys.stderr", stream)
+        monkeypatch.setenv("COLUMNS", "80")
+        base.say(text, fold=True)
+        shown_lines = stream.getvalue().splitlines()
+        assert len(shown_lines) == lines
+        assert " ".join(line.strip() for line in shown_lines) == f"redzone: {text}"
+        assert not is_terminal or max(map(len, shown_lines)) <= 80

@@ -247,6 +247,41 @@ def test_debug_information_of_objects(builder, name, cc):
         assert [unit["name"] for unit in result["files"]["not instrumented"]] == ["board/start.c"]
 
 
+CASES = "".join(f"case {n}: return other{n}();" for n in range(9))
+# An empty file has no debug information. Constants, and the table of a switch, are read without checks.
+FILES = {
+    "empty/arch.c": "",
+    "x86/arch.c": "static char table[10]; char get(int at) { return table[at]; } "
+    "char *put(void) { return table; }",
+    "math.c": "double half(double x) { return __builtin_fabs(x) * 0.3; }\n"
+    + "".join(f"int other{n}(void);" for n in range(9))
+    + f"int choose(int n) {{ switch (n) {{ {CASES} }} return 0; }}",
+    "runtime.c": "void __asan_load1_noabort(unsigned long a) {} "
+    "void __asan_register_globals(void *g, long n) {}",
+    "plain.c": "int count; int *last; int next(void) { return ++count + *last; }",
+}
+
+
+def test_constants_and_empty_files(tmp_path):
+    need("ld.lld-19")
+    printed = flags.compute(flags.without_place(flags.Choice(cc="clang-19", arch="x86_64")))
+    objects = []
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        options = () if name in ("plain.c", "runtime.c") else printed.instrument
+        objects.append(f"{name}.o")
+        command = [*compiler("clang-19", "x86_64"), "-O2", "-g", "-mcmodel=kernel", "-fno-pic"]
+        call([*command, *options, "-c", name, "-o", objects[-1]], tmp_path)
+    command = ["ld.lld-19", "--image-base=0xffffffff80000000", "--unresolved-symbols=ignore-all", "-e", "0"]
+    call([*command, *objects, "-o", "image.elf"], tmp_path)
+    result = audit.audit([tmp_path / "image.elf"], exclude=())
+    assert [text for text in result["findings"] if "without checks" in text] == [
+        "1 file without checks, not named by --exclude: plain.c"
+    ]
+    assert not [text for text in result["warnings"] if "files are called" in text]
+
+
 def test_the_runtime_without_debug_information(builder):
     """Files of the runtime have no checks. That is not a finding, even if only their names identify them."""
     made = builder("arm64")

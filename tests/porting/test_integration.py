@@ -166,7 +166,7 @@ def test_a_heap_hooked_by_the_linker(tree, arch, cc):
     wraps = " ".join(f"-Wl,--wrap={name}" for name in ("malloc", "memalign", "realloc", "free"))
     change(
         tree / "Makefile",
-        ("heap.o port.o ", "heap.o wrap.o port.o "),
+        ("heap.o $(port) ", "heap.o wrap.o $(port) "),
         ("KASAN_SANITIZE_heap.o := n", "KASAN_SANITIZE_heap.o := n\nKASAN_SANITIZE_wrap.o := n"),
         ("-nostdlib", f"{wraps} -nostdlib"),
     )

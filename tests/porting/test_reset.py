@@ -50,8 +50,8 @@ def test_a_warm_reset(tree, arch, cc):
     )
     change(
         tree / "Makefile",
-        (" port.o $(tags)", " port.o reset.o $(tags)"),
-        ("KASAN_SANITIZE_port.o := n", "KASAN_SANITIZE_port.o := n\nKASAN_SANITIZE_reset.o := n"),
+        (" $(port) $(tags)", " $(port) reset.o $(tags)"),
+        ("KASAN_SANITIZE_heap.o := n", "KASAN_SANITIZE_heap.o := n\nKASAN_SANITIZE_reset.o := n"),
     )
     if arch == "arm64":
         change(tree / "start.S", ("\tmov\tsp, x0\n", "\tmov\tsp, x0\n\tbl\treset_copy\n"))

@@ -102,6 +102,8 @@ def test_make_with_a_list(sources):
     assert make(sources, ROOT, "clang-19", before=lines) == {"drivers/disk.c"}
     lines += "\nKASAN_SANITIZE_main.o := y"
     assert make(sources, ROOT, "clang-19", after=lines) == {"main.c", "drivers/disk.c"}
+    for path in ("drivers/uart.o", "out/drivers/uart.o"):
+        assert make(sources, ROOT, "clang-19", before=f"KASAN_EXCLUDE := {path}") == ALL - {"drivers/uart.c"}
 
 
 def test_make_warns_of_options_that_know_no_file(sources):
@@ -118,6 +120,17 @@ def test_make_warns_of_options_that_know_no_file(sources):
             ["make", "-n", f"REDZONE={ROOT}", f"CC={' '.join(compiler('clang-19', 'arm64'))}"], sources
         )
         assert ("no file is left out: assign CFLAGS with =" in output) == wanted
+
+
+@pytest.mark.parametrize(("triple", "wanted"), [("x86_64-elf", "1"), ("x86_64-linux-gnu", "0")])
+def test_make_knows_targets_that_the_driver_refuses(tmp_path, triple, wanted):
+    need("make", "clang-19")
+    text = f"KASAN_ARCH := x86_64\nKASAN_STACK := 0\ninclude {ROOT}/redzone.mk\n"
+    text += "$(info bypass $(KASAN_BYPASS))\n"
+    (tmp_path / "Makefile").write_text(text + "all: x.o\nx.o: x.c\n\t$(CC) $(KASAN_CFLAGS) -c $< -o $@\n")
+    (tmp_path / "x.c").write_text("int read(int *at) { return *at; }\n")
+    output = call(["make", f"CC=clang-19 --target={triple}", "all"], tmp_path)
+    assert f"bypass {wanted}\n" in output
 
 
 def test_make_names_a_wrong_value(sources):

@@ -41,7 +41,7 @@ def test_a_vendors_object(tree, arch, cc):
     change(tree / "main.c", ("\nstatic const struct bug bugs[] = {\n", BUGS))
     change(
         tree / "Makefile",
-        ("heap.o port.o ", "heap.o port.o wraps.o "),
+        ("heap.o $(port) ", "heap.o $(port) wraps.o "),
         ("KASAN_SANITIZE_heap.o := n", "KASAN_SANITIZE_heap.o := n\nKASAN_SANITIZE_wraps.o := n"),
         ("$(filter %.o,$^) $(libgcc)", "$(filter %.o,$^) vendor.o -Wl,--wrap=sbi_memcpy"),
     )

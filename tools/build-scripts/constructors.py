@@ -19,10 +19,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 import pages
 from redzone.elf.file import ET_REL, SHF_ALLOC, SHF_WRITE, SHT_PROGBITS, SHT_RELA, ElfError, File, Section
-from redzone.elf.symbols import FUNC, symbols, table
+from redzone.elf.symbols import FUNC, linkage, symbols, table
 
 SECTIONS = {".init_array": ".redzone_ctors", ".fini_array": ".redzone_dtors"}
 
+ON_ERROR = "__asan_on_error"
 _ARRAY = re.compile(r"(\.init_array|\.fini_array)(?:\.(\d+))?$")
 # Functions that only compiler-generated constructors call.
 _REGISTRATION = re.compile(r"__(asan_(un)?register_\w*globals|asan_init|hwasan_init)$")
@@ -165,10 +166,12 @@ def finish(path, objcopy, main, suffix):
 
     Its own constructors leave .init_array, and its functions are arranged in pages. The only global symbols
     that stay are @main and, if the program has constructors or destructors, redzone_ctors_SUFFIX and
-    redzone_dtors_SUFFIX. Return what is wrong, or None.
+    redzone_dtors_SUFFIX; and __asan_on_error() as redzone_on_error_SUFFIX, if it has one. Return what is
+    wrong, or None.
     """
     try:
         data, made = prepare(path.read_bytes())
+        defined, _ = linkage(File(data))
     except (ValueError, struct.error, IndexError) as error:
         return f"error: {path.name}: {error}"
     path.write_bytes(data)
@@ -176,5 +179,9 @@ def finish(path, objcopy, main, suffix):
     for section in made:
         name = f"{section[1:]}_{suffix}"
         options += [f"--add-symbol={name}={section}:0,object,global", f"--keep-global-symbol={name}"]
+    if ON_ERROR in defined:
+        name = f"redzone_on_error_{suffix}"
+        # Kept by the name that it has before.
+        options += [f"--redefine-sym={ON_ERROR}={name}", f"--keep-global-symbol={ON_ERROR}"]
     result = subprocess.run([objcopy, *options, str(path)], check=False, stderr=subprocess.PIPE, text=True)
     return (result.stderr or f"objcopy failed: {result.returncode}") if result.returncode else None

@@ -245,6 +245,11 @@ def command():
     "--icount", is_flag=True, help="Use the instruction count as the clock, so that runs are reproducible."
 )
 @click.option(
+    "--leaks",
+    is_flag=True,
+    help="At the end of a program, report objects that nothing points to, with their stacks.",
+)
+@click.option(
     "--each",
     "separate",
     is_flag=True,

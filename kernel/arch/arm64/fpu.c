@@ -32,6 +32,15 @@ void arch_fpu_start(const struct fpu_state *state)
 	fpu_load(state);
 }
 
+void arch_fpu_call(void (*call)(const void *with), const void *with)
+{
+	struct fpu_state state;
+
+	fpu_save(&state);
+	call(with);
+	fpu_load(&state);
+}
+
 void fpu_switch(struct task *prev, struct task *next)
 {
 	if (prev->fpu)

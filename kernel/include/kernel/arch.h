@@ -222,6 +222,9 @@ struct task *cpu_switch_to(struct task *prev, struct task *next);
 /** arch_fpu_start() - let the running task use the floating-point registers, and load them from @state. Preemption
  *  off. */
 void arch_fpu_start(const struct fpu_state *state);
+/** arch_fpu_call() - call(@with), which may change the running task's floating-point registers: they are afterwards what
+ *  they were. It has some. Any context that the task was interrupted by. */
+void arch_fpu_call(void (*call)(const void *with), const void *with);
 
 /**
  * arch_ucontext_save() - fill @context's part of the architecture for a handler of a signal

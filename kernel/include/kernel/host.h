@@ -51,7 +51,7 @@ void host_tell(const char *word, long first, long second);
 
 /**
  * machine_exit() - say how it ends, and switch the machine off
- * @code: exit status, 0 to 255: the host gets it with the number of all KASAN reports. Without a host it is lost.
+ * @code: exit status, 0 to 255: the host gets it with the number of all reports of KASAN and of leaks. Without a host it is lost.
  *
  * Any context.
  */

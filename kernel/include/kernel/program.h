@@ -44,13 +44,15 @@ int run_program(int argc, char **argv);
 /**
  * struct program_entry - one of many programs linked into one kernel
  * @name: its argv[0]. @main: the first function of its C library, which has a name of its own. @ctors, @dtors: its
- *	constructors and destructors, with NULL after the last; NULL if there are none.
+ *	constructors and destructors, with NULL after the last; NULL if there are none. @on_error: its __asan_on_error(), or
+ *	NULL.
  */
 struct program_entry {
 	const char *name;
 	int (*main)(int argc, char **argv);
 	program_hook_t *ctors;
 	program_hook_t *dtors;
+	void (*on_error)(void);
 };
 
 /* The table that redzone_add_programs() makes; weak: absent in other kernels. */
@@ -127,7 +129,22 @@ bool program_has_stack_handler(void) __weak;
  *  context. Weak. */
 bool program_closed_page(unsigned long addr) __weak;
 
+/* --- What <kasan/asan_interface.h> calls: sanitizer/callbacks.c --- */
+
+/** redzone_on_error_program() - the program's __asan_on_error(), under the name that tools/build-scripts/constructors.py
+ *  gives it. Weak: absent if there is none. */
+void redzone_on_error_program(void) __weak;
+
+/** program_on_error - what __asan_on_error() calls; NULL: nothing. */
+extern void (*program_on_error)(void);
+
+/** program_start_callbacks() - a new program begins: it has no callbacks but @on_error, its __asan_on_error(), or NULL. */
+void program_start_callbacks(void (*on_error)(void));
+
 /* --- Objects that outlive a part of the program: program/leaks.c --- */
+
+/** program_leaks_seen() - Return: programs that have ended with objects that nothing points to, with program.leaks=. */
+unsigned int program_leaks_seen(void);
 
 /** program_heap_watch - called for each object that the program allocates, before it gets it, and for each pointer that
  *  it frees, before that is checked. @size: bytes asked for, 0 for a free. NULL: none. */

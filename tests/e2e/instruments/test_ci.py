@@ -33,7 +33,16 @@ def test_totals_and_status(tmp_path, default, slow, last, status):
     assert calls[0] == "true test --yes", "the README's command comes first, as it is"
     words = [set(call.split()) for call in calls[1:]]
     # What the first command leaves out runs here.
-    assert {"--rest", "instruments", "traces", "linux-kunit", "linux", "libc", "soak"} <= set().union(*words)
+    assert {
+        "--rest",
+        "instruments",
+        "traces",
+        "opensbi",
+        "linux-kunit",
+        "libc",
+        "soak",
+        "linux",
+    } <= set().union(*words)
     assert not any("--rest" in call and len(call) > 4 for call in words), "the rest of all suites"
 
 

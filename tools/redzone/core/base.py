@@ -14,6 +14,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+import textwrap
 import time
 from pathlib import Path
 
@@ -67,9 +68,17 @@ def called(text):
     return text.replace("./redzone", COMMAND)
 
 
-def say(text):
-    """Tell the user something. Goes to stderr: stdout belongs to the machine's console."""
-    print(f"redzone: {called(text)}", file=sys.stderr, flush=True)
+def say(text, fold=False):
+    """Tell the user something. Goes to stderr: stdout belongs to the machine's console.
+
+    @fold: break the line between words if it is too long for the terminal; elsewhere it stays one line."""
+    text = f"redzone: {called(text)}"
+    if fold and sys.stderr.isatty():
+        margin = " " * (len(text) - len(text[9:].lstrip()) + 2)
+        width = shutil.get_terminal_size().columns
+        words = {"break_long_words": False, "break_on_hyphens": False}
+        text = "\n".join(textwrap.wrap(text, width, subsequent_indent=margin, **words))
+    print(text, file=sys.stderr, flush=True)
 
 
 # Folders outside the current one, {resolved path: path as the user typed it}.
@@ -214,7 +223,7 @@ def lock(path, wait=True):
         # A thread of this command waits for another one: that is not worth a word.
         if number != str(os.getpid()):
             who = f"process {number} ({command})" if number else "another command"
-            say(f"waiting for {who}, which uses {relative(Path(path).parent)}")
+            say(f"waiting for {who}, which uses {relative(Path(path).parent)}", fold=True)
     file.truncate(0)
     file.write(f"{os.getpid()} {shlex.join(['./redzone', *sys.argv[1:]])[:200]}\n")
     file.flush()

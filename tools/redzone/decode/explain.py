@@ -369,6 +369,17 @@ def explain(report):
     return [sentence for sentence in found if sentence]
 
 
+def _leak(report):
+    allocated = report.stack("allocated")
+    by = _call(allocated) or (f" in {report.where}()" if report.where else "")
+    return [
+        f"When the program ended, nothing pointed to memory that was allocated{by}, and it was not freed.",
+        "Common causes of this shape: an error path that returns without a free, a pointer that was overwritten while it "
+        "was the only one, or a container that was freed before what it held.",
+        "Follow the pointer from the allocation to the place where its last copy is lost.",
+    ]
+
+
 # {type of UBSan's: what is undefined about it, and what to do}. Those of Linux and of this runtime.
 UNDEFINED = {
     "signed-integer-overflow": (
@@ -471,6 +482,8 @@ UNDEFINED = {
 
 
 def _other(report):
+    if report.type == "memory-leak":
+        return _leak(report)
     function = signature.function(report)
     where = f" in {function}()" if function and not function.startswith("0x") else ""
     words = {

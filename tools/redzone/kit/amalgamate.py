@@ -102,7 +102,7 @@ def head(title):
 def _public():
     """Return a Writer with the public headers that kasan.h is made of."""
     writer = Writer()
-    for name in ("kasan.h", "port.h", "stack.h", "stats.h", "ubsan.h", "wrap.h"):
+    for name in ("kasan.h", "asan_interface.h", "port.h", "stack.h", "stats.h", "ubsan.h", "wrap.h"):
         path = INCLUDE_DIR / "kasan" / name
         writer.seen.add(path)
         writer.add(path, guarded=True)

@@ -15,8 +15,9 @@ from capstone import CS_OP_IMM, CS_OP_MEM, CS_OP_REG, arm64_const, arm_const, ri
 class Step:
     """What one instruction does. target: where it branches to, or None. traps: it is the trap of Clang's
     inline check of tags. touches: it reads or writes memory outside its own frame. named: the addresses that
-    it completes. vectors: it uses a register of the floating-point unit. red_zone: it accesses memory below
-    the stack pointer. The last two are told of x86_64 only."""
+    it completes. constant: the address of its operand in memory, if the instruction alone gives it. vectors:
+    it uses a register of the floating-point unit. red_zone: it accesses memory below the stack pointer. The
+    last three are told of x86_64 only."""
 
     address: int
     target: int | None = None
@@ -25,6 +26,7 @@ class Step:
     named: tuple = ()
     vectors: bool = False
     red_zone: bool = False
+    constant: int | None = None
 
 
 def _last_immediate(operands):
@@ -187,8 +189,13 @@ def _x86_64(step, insn, operands, known):
             step.touches = insn.id not in _X86_NO_ACCESS and operand.mem.base not in _X86_FRAME
             if operand.mem.base == x86_const.X86_REG_RIP:
                 named.append(operand.mem.disp + insn.address + insn.size)
+                step.constant = named[-1]
             elif operand.mem.disp:
                 named.append(operand.mem.disp)
+                # A jump through a table of a switch has an index. Its entries are not checked either.
+                indexed = operand.mem.index and not insn.group(capstone.CS_GRP_JUMP)
+                if not (operand.mem.base or indexed or operand.mem.segment):
+                    step.constant = operand.mem.disp & (1 << 64) - 1
     step.named = named
 
 

@@ -24,6 +24,8 @@ _NAMES = {(arch.machine, arch.bits): name for name, arch in ARCHES.items()}
 RISCV_WORDS = {1: 4, 2: 8}  # R_RISCV_32 and R_RISCV_64, and their sizes
 DW_LANG_ASSEMBLER = 0x8001
 ARRAYS = (14, 15, 16)  # SHT_INIT_ARRAY, SHT_FINI_ARRAY, SHT_PREINIT_ARRAY
+# Constructors that compilers make for a file. Debug information leaves them out.
+_MADE = re.compile(r"(asan\.module_[cd]tor|_sub_[ID]_\d+_\d+)(\.\d+)?$")
 ARRAY_NAME = re.compile(r"\.((preinit|init|fini)_array|ctors|dtors)\b")
 
 
@@ -224,19 +226,24 @@ class Image:
                 if at >= 0 and function.address < ranges[at][1]:
                     unit = ranges[at][2]
             if unit is None and function.unit is not None:
-                unit = by_file.get(function.unit) or self._unit_of_file(function.unit)
-                by_file[function.unit] = unit
+                made = self.has_dwarf and _MADE.match(function.name)
+                unit = by_file.get(function.unit) or self._unit_of_file(function.unit, known_only=made)
+                if unit:
+                    by_file[function.unit] = unit
             function.unit = unit
             if unit is not None:
                 unit.functions.append(function)
 
-    def _unit_of_file(self, number):
-        """Return the Unit of the symbol table's file @number. Debug information has the same order."""
+    def _unit_of_file(self, number, known_only):
+        """Return the Unit of the symbol table's file @number. Debug information has the same order. If it
+        does not tell files of one name apart, return a Unit without folder, or None if @known_only."""
         name = self.files[number]
         same = [at for at, other in enumerate(self.files) if other == name]
         known = [unit for unit in self.units if unit.folder and unit.name.rpartition("/")[2] == name]
         if len(known) == len(same):
             return known[same.index(number)]
+        if known_only:
+            return None
         self.units.append(Unit(name))
         return self.units[-1]
 
@@ -305,6 +312,11 @@ class Image:
         """Fill calls, traps and touches of every function, and named: the addresses that code puts together.
         @wanted(name): is a call of it interesting?"""
         self.named = set()
+        self._read_only = [
+            (section.address, section.size)
+            for section in self.allocated()
+            if not self.relocatable and not section.flags & SHF_WRITE
+        ]
         targets = {address: name for name, address in self.symbols.items() if wanted(name)}
         # The runtime's memset() is __asan_memset(), so a call of it is no evidence of checks.
         shared = {
@@ -338,7 +350,7 @@ class Image:
                     if function is None:
                         continue
                     function.traps |= step.traps
-                    function.touches |= step.touches
+                    function.touches |= step.touches and not self._is_constant(step)
                     function.vectors |= step.vectors
                     function.red_zone |= step.red_zone
                     if name:
@@ -354,6 +366,13 @@ class Image:
             if any(function.calls or function.traps for function in unit.functions):
                 for function in unit.functions:
                     function.calls |= function.maybe
+
+    def _is_constant(self, step):
+        """Is the operand in read-only memory, at an address that the instruction gives? Compilers put
+        constants and the tables of a switch there, and check no access that they know to be right."""
+        return step.constant is not None and any(
+            start <= step.constant < start + size for start, size in self._read_only
+        )
 
     def words_with(self, values):
         """Return {address of a word: value} for the data words that hold one of @values or get one from a

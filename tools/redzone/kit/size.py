@@ -59,6 +59,7 @@ REDZONE = 16  # heap.c's default, behind each object
 OPTIONS = {
     "CONFIG_KASAN_SLAB": 0,
     "CONFIG_KASAN_IGNORE": 0,
+    "CONFIG_KASAN_CALLBACKS": 0,
     "CONFIG_KASAN_START_CHECKS": 0,
     "CONFIG_KASAN_MULTI_SHOT": 1,
     "CONFIG_KASAN_DEPOT_SIZE": 2048,
@@ -72,6 +73,7 @@ TABLES = ("first_segment", "first_entries", "places", "waiting", "kasan_windows"
 PARTS = {
     "CONFIG_KASAN_SLAB": 1,
     "CONFIG_KASAN_IGNORE": 1,
+    "CONFIG_KASAN_CALLBACKS": 1,
     "CONFIG_KASAN_START_CHECKS": 1,
     "CONFIG_KASAN_MULTI_SHOT": 0,
     "CONFIG_KASAN_WAITING_REPORTS": 1,

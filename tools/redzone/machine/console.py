@@ -11,6 +11,8 @@ from redzone.decode import lines, parse, scan
 from redzone.decode.model import Report
 
 RULE = "=" * 66
+# The type of a report of objects that nothing points to.
+LEAK = "memory-leak"
 
 _PREFIX = re.compile(r"^\[ *\d+\.\d{6}\] ?")
 _SHADOW_CALL_STACK = re.compile(
@@ -21,6 +23,8 @@ _KASAN_OFF = re.compile(r"^kasan: (.+): KASAN is off, ")
 # The kernel's lines about how its program ended, and what it wanted in vain.
 _HANG = re.compile(r"^(program|module \S+): no end after \d+ ms$")
 _SIGNAL = re.compile(r"^program: ended by signal (\d+)$")
+# Printed at the end of each program, if leaks are looked for.
+_LEAKS = re.compile(r"^program: leaks: (.+)$")
 _MISSING = re.compile(r"^program: calls that are not there: (.+)$")
 _PROGRAM_RETURNED = re.compile(r"^program returned (-?\d+)$")
 _OVERFLOW = "kernel stack overflow: "
@@ -66,18 +70,19 @@ def split(line):
 class Reader:
     """Follows one console. After feed(), the attributes hold what is known so far; end() cuts what is open.
 
-    reports: list of model.Report, of KASAN or UBSan. panic: the line of a panic; oops: the first line of
-    a fault that may have ended one thread only. crash: the first Crash. returned: the program's return
-    value if it was not 0; signal: the number of the one that ended it; missing: the calls that it made
-    and the kernel does not have, as the kernel names them; None without any. halted: the kernel said that
-    it was done. last: the last line that was not empty. kasan_off: the reason, as printed at boot, why a
-    kernel with KASAN checks nothing; None if it checks.
+    reports: list of model.Report, of KASAN or UBSan, and of leaks. leaks: what was found of these, None
+    if they were not looked for. panic: the line of a panic; oops: the first line of a fault that may have
+    ended one thread only. crash: the first Crash. returned: the program's return value if it was not 0;
+    signal: the number of the one that ended it; missing: the calls that it made and the kernel does not
+    have, as the kernel names them; None without any. halted: the kernel said that it was done. last: the
+    last line that was not empty. kasan_off: the reason, as printed at boot, why a kernel with KASAN
+    checks nothing; None if it checks.
     """
 
     def __init__(self):
         self.reports = []
         self.panic = self.oops = self.crash = None
-        self.returned = self.signal = self.missing = None
+        self.returned = self.signal = self.missing = self.leaks = None
         self.halted = False
         self.kasan_off = None
         self.last = None
@@ -127,7 +132,8 @@ class Reader:
 
     def _begun(self, report):
         # Whoever prints a headline without the rule is not the sanitizer.
-        if report.kind in ("kasan", "ubsan") and report.first_line == self._rule + 1:
+        own = report.kind in ("kasan", "ubsan") or report.type == LEAK
+        if own and report.first_line == self._rule + 1:
             self._open = report
             self.reports.append(report)
             self._event = "begin", report
@@ -178,6 +184,8 @@ class Reader:
             self.signal = int(signal[1])
         if missing:
             self.missing = missing[1]
+        if leaks := _LEAKS.match(text):
+            self.leaks = leaks[1]
 
     def _follow_crash(self, line, is_kernels):
         text = line.text

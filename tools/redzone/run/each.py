@@ -39,11 +39,12 @@ _TABLE = f"{NAME}.table.c"
 class Verdict:
     """The result of one program.
 
-    end: "ok", "report", "crash", "timeout", "status" (returned non-zero), "error" (did not begin) or "build"
-    (there is no program). title: one line about it, "" if all is well. report: the first model.Report, or
-    None. source: the place of its bug or crash, if known. messages: those of the compiler. missing: the calls
-    that it made and the kernel does not have, None without any. cached: it has passed before, and did not
-    run. returned: what it returned, if not 0. skipped: it is a test, and says so by its status.
+    end: "ok", "report", "leak", "crash", "timeout", "status" (returned non-zero), "error" (did not begin)
+    or "build" (there is no program). title: one line about it, "" if all is well. report: the first
+    model.Report, or None. source: the place of its bug or crash, if known. messages: those of the compiler.
+    missing: the calls that it made and the kernel does not have, None without any. cached: it has passed
+    before, and did not run. returned: what it returned, if not 0. skipped: it is a test, and says so by its
+    status.
     """
 
     number: int
@@ -180,9 +181,12 @@ class Follower:
 
     def _end(self, reason):
         # A program's output may look like a report; only the kernel knows whether it was one.
-        if not reason.startswith(_REPORTED):
+        lost = reason.startswith("leak: ")
+        if not reason.startswith(_REPORTED) and not lost:
             self.reader.reports.clear()
-        if self.reader.reports:
+        if lost:
+            self._verdict("leak", reason)
+        elif self.reader.reports:
             self._verdict("report", "")
         elif reason.startswith(_REPORTED):
             self._verdict("report", reason)
@@ -220,9 +224,13 @@ class Follower:
         source = None
         if report is not None:
             self._symbolize(report)
-            source = summary.own_source(report.frames("call"), self.sources)
-            headline = f"{report.kind.upper()}: {summary.headline(report, self.sources)}"
-            title = f"{headline}; {title}" if title else headline
+            source = summary.own_source(summary.trace(report), self.sources)
+            headline = summary.headline(report, self.sources)
+            if end == "leak":
+                more = len(self.reader.reports) - 1
+                title = headline + (f", and {base.plural(more, 'place')} more" if more else "")
+            else:
+                title = "; ".join(filter(None, [f"{report.kind.upper()}: {headline}", title]))
         elif crash is not None and (end == "crash" or (end == "timeout" and crash.hang)):
             self._symbolize(crash.report)
             source = summary.crash_place(crash, self.sources)
@@ -240,7 +248,7 @@ class Follower:
 def status_of(ends):
     """Return the exit status for the Verdicts' ends, a set. Reports take precedence, then crashes, then files
     that are not programs, then the values that programs returned."""
-    if "report" in ends:
+    if ends & {"report", "leak"}:
         return base.REPORTED
     if ends & {"crash", "timeout", "error"}:
         return base.CRASHED

@@ -36,8 +36,8 @@ class Options:
     level: that of optimisation. separate: --each. report_file: for --json. data: from --file, [(name, Path)].
     arguments: the program's, from after `--`. project: of a compile_commands.json, or None; targets: of it.
     library: files that all programs of --each share. shard: text of --shard, or None. env: [(name, value)].
-    save: [(name, Path)]. own_stdin: without stdin, the program may have that of the command. pattern: of
-    --filter.
+    save: [(name, Path)]. leaks: look for them. own_stdin: without stdin, the program may have that of the
+    command. pattern: of --filter.
     """
 
     files: list
@@ -80,6 +80,7 @@ class Options:
     save: list = field(default_factory=list)
     own_stdin: bool = False
     verbose: bool = False
+    leaks: bool = False
     quiet: bool = False
     pattern: str | None = None
     count: int | None = None
@@ -367,6 +368,8 @@ def check(options):
     if options.separate and reports:
         # Two programs may have a bug in one library function: each gets a full report of its own.
         job.parameters.insert(0, "kasan.repeat=full")
+    if options.leaks:
+        job.parameters.insert(0, "program.leaks=1")
     if options.stack:
         job.parameters.insert(0, f"program.stack={options.stack}")
     if job.limits_itself:

@@ -66,8 +66,10 @@ def of(options, outcome, screen, status):
     reader, source = outcome.reader, None
     title = summary.title(outcome, screen, options.timeout)
     if reader.reports:
-        source = summary.own_source(reader.reports[0].frames("call"), screen.sources)
-        title = f"KASAN: {summary.headline(reader.reports[0], screen.sources)}"
+        first = reader.reports[0]
+        source = summary.own_source(summary.trace(first), screen.sources)
+        title = summary.headline(first, screen.sources)
+        title = title if summary.is_leak(first) else f"{first.kind.upper()}: {title}"
     elif reader.crash is not None:
         source = summary.crash_place(reader.crash, screen.sources)
     found = record(options, _end(outcome, status), status, title, outcome.seconds)

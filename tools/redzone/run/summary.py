@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Sums up `./redzone run` when the machine has ended: the reports, a crash and its place, the verdict."""
 
+import re
 import signal
 import sys
 
@@ -8,9 +9,11 @@ from redzone.core import base
 from redzone.decode import terminal
 from redzone.decode.explain import MISTAKES, place, position
 from redzone.decode.source import PLUMBING, is_users, place_of
+from redzone.machine import console
 from redzone.run import unfound
 
 ABORTED = 134
+_LOST = re.compile(r"Objects that nothing points to: (\d+), of (\d+) bytes in all")
 # For a report that comes late, where a source line would wrongly look like the place of the bug.
 LATE = "asynchronous: the access was earlier; kasan.mode=sync shows where"
 
@@ -39,8 +42,30 @@ def printed_place(report):
     return f"{first.name}+{first.offset:#x}/{first.size:#x}"
 
 
+def is_leak(report):
+    """Is @report about objects that nothing points to, and not about an access?"""
+    return report.type == console.LEAK
+
+
+def trace(report):
+    """Return the frames of @report that say where the bug is: for a leak those of the allocation."""
+    return report.frames("allocated" if is_leak(report) else "call")
+
+
+def _lost(report):
+    """Return how much the leak @report is about, as a part of a line."""
+    found = _LOST.search("\n".join(report.raw))
+    return (
+        f", {base.plural(int(found[1]), 'object')} of {base.plural(int(found[2]), 'byte')}" if found else ""
+    )
+
+
 def place_key(report, sources):
-    """Return what two reports of one bug share: the type, and the line or else the function."""
+    """Return what two reports of one bug share: the type, and the line or else the function; for a leak, the
+    stack."""
+    if is_leak(report):
+        # The kernel reports each stack once.
+        return report.type, *(frame.text for frame in trace(report))
     source = own_source(report.frames("call"), sources)
     if source is not None:
         return report.type, source.path, source.line or source.function
@@ -65,7 +90,9 @@ def headline(report, sources):
         text += f", {access.kind}"
         if size is not None:
             text += f" of size {size}" if negative else f" of {base.plural(size, 'byte')}"
-    source = own_source(report.frames("call"), sources)
+    if is_leak(report):
+        text += _lost(report)
+    source = own_source(trace(report), sources)
     if source is not None:
         return f"{text}, {place(source)} in {source.function}()"
     return f"{text}, in {printed_place(report)}" if report.where else text
@@ -98,13 +125,15 @@ def brief(number, report, sources):
         what += f": {access.kind}" + (f" of {base.plural(size, 'byte')}" if size is not None else "")
         where = position(report)
         what += f", {where}" if where else ""
-    source = own_source(report.frames("call"), sources)
+    if is_leak(report):
+        what += _lost(report)
+    source = own_source(trace(report), sources)
     if source is not None:
         where = f"at {place(source)} in {source.function}()"
     else:
         where = f"in {printed_place(report)}" if report.where else ""
     margin = " " * len(f"{number}. ")
-    more = [where, "" if access.asynchronous else _origin(report)]
+    more = [where, "" if access.asynchronous or is_leak(report) else _origin(report)]
     return [f"{number}. {what}", *(margin + line for line in more if line)]
 
 
@@ -121,8 +150,8 @@ def groups(reports, sources):
 
 def counted(reports, different):
     """Return how many @reports there are, of which sanitizer, and from how many places: those of groups()."""
-    undefined = sum(report.kind == "ubsan" for report in reports)
-    counts = ((len(reports) - undefined, "KASAN report"), (undefined, "UBSan report"))
+    undefined, lost = sum(report.kind == "ubsan" for report in reports), sum(map(is_leak, reports))
+    counts = [(len(reports) - undefined - lost, "KASAN report"), (undefined, "UBSan report"), (lost, "leak")]
     count = " and ".join(base.plural(count, what) for count, what in counts if count)
     return count + (f" from {base.plural(len(different), 'place')}" if len(different) < len(reports) else "")
 
@@ -133,8 +162,8 @@ def say_reports(reports, sources):
     base.say(f"{counted(reports, different)}:")
     for number, (report, times) in enumerate(different, 1):
         again = f", {times} times" if times > 1 else ""
-        base.say(f"  {number}. {headline(report, sources)}{again}")
-    if len(different) > 1:
+        base.say(f"  {number}. {headline(report, sources)}{again}", fold=True)
+    if len(different) > 1 and not is_leak(different[1][0]):
         base.say("later reports may be consequences of the first: fix that one first")
 
 
@@ -208,7 +237,7 @@ def off_text(reader):
 def say_unfound(mode, ubsan):
     """Say what a run in @mode without a report does not exclude."""
     for line in unfound.lines(mode, ubsan):
-        base.say(line)
+        base.say(line, fold=True)
 
 
 def title(outcome, screen, timeout=None):
@@ -242,22 +271,26 @@ def conclude(outcome, screen, mode, verbose=False, timeout=None, ubsan=False):
         base.say(counted(reader.reports, reader.reports))
     crash = reader.crash
     if text := title(outcome, screen, timeout):
-        base.say(text)
+        base.say(text, fold=True)
     if outcome.status == base.CRASHED and crash is not None and outcome.ended and not screen.quiet:
         source = crash_place(crash, screen.sources)
         excerpt = screen.explainer.excerpt(source) if source is not None else None
         for line in excerpt.lines if excerpt is not None else ():
             print(terminal.numbered(line), file=sys.stderr)
     if reader.reports and crash is not None and crash.frames and crash.text.startswith("Unable"):
-        base.say(f"after that, {crash_text(crash, screen.sources)}")
+        base.say(f"after that, {crash_text(crash, screen.sources)}", fold=True)
     if reader.reports and crash is not None and crash.hang:
-        base.say(hang_text(timeout, crash, screen.sources))
+        base.say(hang_text(timeout, crash, screen.sources), fold=True)
     if reader.missing:
-        base.say(f"calls that are not there, and so have failed: {reader.missing} (see docs/use/libc.md)")
+        base.say(
+            f"calls that are not there, and so have failed: {reader.missing} (see docs/use/libc.md)",
+            fold=True,
+        )
     if reader.kasan_off is not None or (mode == "off" and not ubsan):
-        base.say(off_text(reader))
+        base.say(off_text(reader), fold=True)
     elif outcome.status == base.OK:
-        names = [*(["KASAN"] if mode != "off" else []), *(["UBSan"] if ubsan else [])]
-        base.say(", ".join(f"no {name} report" for name in names))
+        names = [*(["KASAN report"] if mode != "off" else []), *(["UBSan report"] if ubsan else [])]
+        names += ["leak"] if reader.leaks == "none" else []
+        base.say(", ".join(f"no {name}" for name in names))
         if verbose and mode != "off":
             say_unfound(mode, ubsan)

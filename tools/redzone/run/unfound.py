@@ -33,7 +33,7 @@ NONE = ()
 
 BUGS = (
     Bug("uninitialised", "reads of memory without a value", NONE, "MSan"),
-    Bug("leak", "leaks", NONE, "`./redzone fuzz --leaks`, LSan"),
+    Bug("leak", "leaks", NONE, "`--leaks`, `./redzone fuzz --leaks`, LSan"),
     Bug("inside_a_struct", "overflows inside a structure", NONE, ""),
     Bug("inside_an_arena", "overflows inside an allocator of the program's own", NONE,
         "`ASAN_POISON_MEMORY_REGION()` in that allocator"),

@@ -9,6 +9,7 @@ a row are counted. Without images, lines are printed as they come.
 """
 
 import contextlib
+import re
 import sys
 import textwrap
 from functools import cached_property
@@ -157,7 +158,7 @@ class View:
     def _brief(self, lines):
         """Show @lines, the first one bold; on a terminal they are folded."""
         for number, line in enumerate(lines):
-            margin = " " * (len(line) - len(line.lstrip()) + 2)
+            margin = " " * (len(re.match(r" *(?:\d+\. )?", line)[0]) + 2)
             parts = _folded(line, self.screen.console.width, margin) if self.color else [line]
             for part in parts:
                 self._print(Text(part, "" if number else "bold") if self.color else part)
@@ -268,7 +269,7 @@ class View:
 
     @staticmethod
     def _style(rest):
-        if rest.startswith(("BUG: KASAN:", "UBSAN: ")) or rest.startswith("Kernel panic"):
+        if rest.startswith(("BUG: KASAN:", "BUG: memory leak", "UBSAN: ")) or rest.startswith("Kernel panic"):
             return "bold red"
         if rest.startswith(("Read of ", "Write of ", "Free of ")):
             return "red"

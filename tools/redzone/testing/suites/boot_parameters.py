@@ -72,6 +72,7 @@ WRONG = {
     "page_owner": _SWITCH,
     "panic_on_oops": _SWITCH,
     "panic_on_warn": _SWITCH,
+    "program.leaks": _SWITCH,
     "program.name": _TEXT,
     "program.stack": ("0", "63K", "2G", *_SIZE),
     "program.timeout_ms": _RANGE,

@@ -50,6 +50,8 @@ _ALLOWED = re.compile(
     r"^(kasan_port_\w+|__mem(cpy|move|set)|__init_array_(start|end)|__(start|stop)_hwasan_globals|__exidx_(start|end)|__aeabi_\w+|_GLOBAL_OFFSET_TABLE_)$"
 )
 _SANITIZER = re.compile(r"^__(asan|hwasan)_")
+# What people call by such a name, in every mode.
+_INTERFACE = "include/kasan/asan_interface.h"
 
 
 # The port's functions have defaults anywhere, and compilers call their own by themselves.
@@ -122,7 +124,9 @@ def judge(name, mode, files):
     if bad:
         return Result(name, FAIL, "instrumented, or incomplete: " + ", ".join(bad))
     if mode == "hw_tags":
-        extra = sorted(symbol for symbol in defined if _SANITIZER.match(symbol))
+        text = (ROOT / _INTERFACE).read_text(encoding="utf-8")
+        asked = set(re.findall(r"\b(__asan_\w+)\(", text))
+        extra = sorted(symbol for symbol in defined - asked if _SANITIZER.match(symbol))
         if extra:
             return Result(
                 name, FAIL, "defined without a caller, because the CPU makes the checks: " + ", ".join(extra)

@@ -1,18 +1,18 @@
-// SPDX-License-Identifier: MIT
+/* SPDX-License-Identifier: MIT */
 /*
- * asan_interface.c - poison by programs: <sanitizer/asan_interface.h> over KASAN's shadow or tags.
+ * asan_interface.c - <kasan/asan_interface.h>: poison over KASAN's shadow or tags, and what is left when asan_describe.c
+ * and asan_facts.c have their parts.
  *
  * In Generic mode poison is a shadow value of its own. A granule can only say that its first bytes are accessible,
  * so poison in the middle of one reaches to its end, if all that follows there is poisoned or is no object's.
  *
- * In the tag modes it is the tag of memory that belongs to no allocator, which no pointer of malloc() has. Only whole
+ * In the tag modes it is the tag of memory that belongs to no allocator, which no pointer of an object has. Only whole
  * granules get it. An object whose first granule is poisoned can still be freed: see kasan_tag_owns().
  */
-#include <kasan/kasan.h>
-#include <kasan/port.h>
-#include <kernel/kernel.h>
-#include <kernel/printk.h>
-#include <sanitizer/asan_interface.h>
+#include "../report/check.h"
+#include "../shadow/shadow.h"
+
+#include <kasan/asan_interface.h>
 
 #ifdef CONFIG_KASAN
 
@@ -39,7 +39,10 @@ static void poison_last(uint8_t *shadow, unsigned int start, unsigned int end)
 {
 	if (!*shadow || *shadow > end)
 		return;
-	*shadow = start ? min(*shadow, (uint8_t)start) : KASAN_USER_POISON;
+	if (!start)
+		*shadow = KASAN_USER_POISON;
+	else if (*shadow > start)
+		*shadow = (uint8_t)start;
 }
 
 static void poison(uintptr_t addr, size_t size)
@@ -54,8 +57,8 @@ static void poison(uintptr_t addr, size_t size)
 		return;
 	}
 	/* Already inaccessible, or the range takes all that is left of the granule. */
-	if (OFFSET(addr) && (!*first || *first < 0x80))
-		*first = *first ? min(*first, (uint8_t)OFFSET(addr)) : (uint8_t)OFFSET(addr);
+	if (OFFSET(addr) && (!*first || (*first < 0x80 && *first > OFFSET(addr))))
+		*first = (uint8_t)OFFSET(addr);
 	addr = ROUND_UP(addr);
 	kasan_poison((void *)addr, last - addr, KASAN_USER_POISON);
 	if (OFFSET(end))
@@ -130,7 +133,9 @@ void *__asan_region_is_poisoned(void *beg, size_t size)
 	if (!kasan_on() || !is_range(at, size))
 		return NULL;
 	for (; at < end; at = next) {
-		next = min(at - OFFSET(at) + GRANULE, end);
+		next = at - OFFSET(at) + GRANULE;
+		if (next > end)
+			next = end;
 		/* The accessible bytes of a granule are its first ones. */
 		if (kasan_byte_accessible((void *)(next - 1)))
 			continue;
@@ -141,66 +146,66 @@ void *__asan_region_is_poisoned(void *beg, size_t size)
 	return NULL;
 }
 
-/* Return: false if @addr is in no heap object. */
-static bool describe_object(const void *addr)
-{
-	uintptr_t at = (uintptr_t)kasan_reset_tag(addr), start, end;
-	struct kasan_object object = {0};
-	size_t size;
+/* --- The rest of the interface --- */
 
-	if (!kasan_port_find_object(addr, &object))
-		return false;
-	start = (uintptr_t)kasan_reset_tag(object.start);
-	size = object.size;
-	if (object.kind == KASAN_OBJECT_SLAB)
-		size = kasan_object_size(object.cache, object.start);
-	end = start + size;
-	if (at < start)
-		printk("%p is %zu bytes before a %zu-byte region [%p, %p)\n", addr, start - at,
-		       size, (void *)start, (void *)end);
-	else if (at < end)
-		printk("%p is %zu bytes inside of a %zu-byte region [%p, %p)\n", addr, at - start,
-		       size, (void *)start, (void *)end);
-	else
-		printk("%p is %zu bytes behind a %zu-byte region [%p, %p)\n", addr, at - end, size,
-		       (void *)start, (void *)end);
-	return true;
+/* Such calls are rare, and nothing is known of them but what they say. */
+void __asan_report_error(void *pc, void *bp, void *sp, void *addr, int is_write, size_t access_size)
+{
+	(void)sp;
+	kasan_report_access((uintptr_t)addr, access_size, is_write != 0, (uintptr_t)pc,
+			    (uintptr_t)bp);
 }
 
-void __asan_describe_address(void *addr)
+void __asan_get_shadow_mapping(size_t *shadow_scale, size_t *shadow_offset)
 {
-	uint8_t state;
-
-	if (!describe_object(addr))
-		printk("%p is in no object of malloc()\n", addr);
-	if (kasan_memory_state(addr, &state))
-		printk("%p: memory state %02x, %s\n", addr, state,
-		       kasan_byte_accessible(addr) ? "accessible" : "not accessible");
-}
-
+#if defined(CONFIG_KASAN_HW_TAGS)
+	*shadow_scale = *shadow_offset = 0;
+#elif defined(CONFIG_KASAN_SHADOW_FULL)
+	*shadow_scale = KASAN_SHADOW_SCALE_SHIFT;
+	*shadow_offset = KASAN_FULL_OFFSET;
 #else
-
-void __asan_poison_memory_region(void const volatile *addr, size_t size)
-{
+	*shadow_scale = KASAN_WINDOW_SHIFT;
+	*shadow_offset = kasan_windows[0].offset;
+#endif
 }
 
-void __asan_unpoison_memory_region(void const volatile *addr, size_t size)
+#ifdef CONFIG_KASAN_TAGS
+/* After longjmp() the outer frames live on, and their variables need the tags that they have. */
+void __asan_handle_no_return(void)
 {
 }
+#endif
 
-int __asan_address_is_poisoned(void const volatile *addr)
+void __asan_print_accumulated_stats(void)
 {
-	return 0;
+	struct kasan_quarantine_stats quarantine;
+	struct kasan_depot_stats depot;
+
+	kasan_clear(&depot);
+	kasan_clear(&quarantine);
+	kasan_depot_stats(&depot);
+	kasan_report_line("kasan: %zu stacks in %zu of %zu bytes, %zu not recorded", depot.traces,
+			  depot.bytes, depot.max_bytes, depot.refused);
+#if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_SLAB
+	kasan_quarantine_stats(&quarantine);
+	kasan_report_line("kasan: %zu freed objects in quarantine, %zu of %zu bytes",
+			  quarantine.objects, quarantine.bytes, quarantine.max_bytes);
+#endif
+	kasan_report_line("kasan: %lu reports", kasan_report_count());
 }
 
-void *__asan_region_is_poisoned(void *beg, size_t size)
+void *__asan_get_current_fake_stack(void)
 {
 	return NULL;
 }
 
-void __asan_describe_address(void *addr)
+void *__asan_addr_is_in_fake_stack(void *fake_stack, void *addr, void **beg, void **end)
 {
-	printk("%p: nothing is known, because this kernel is without KASAN\n", addr);
+	(void)fake_stack;
+	(void)addr;
+	(void)beg;
+	(void)end;
+	return NULL;
 }
 
-#endif
+#endif /* CONFIG_KASAN */

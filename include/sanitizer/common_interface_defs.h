@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * common_interface_defs.h - accesses at addresses that are a multiple of nothing, with a check of all their bytes.
+ * common_interface_defs.h - accesses at addresses that are a multiple of nothing, with a check of all their bytes, and
+ * the callback of <kasan/asan_interface.h> that the compilers' headers declare here.
  *
  * Libraries that read words out of bytes call these when __has_feature(address_sanitizer) says that there is one, most
- * of them without this header. The names are those of LLVM's and GCC's header of the same name.
+ * of them without this header. The names are those of LLVM's and GCC's header of the same name. The accesses are defined
+ * for programs of the reference kernel, because such code is compiled with checks: kernel/sanitizer/unaligned.c.
  */
 #ifndef SANITIZER_COMMON_INTERFACE_DEFS_H
 #define SANITIZER_COMMON_INTERFACE_DEFS_H
 
 #include <stdint.h>
+
+#include <kasan/asan_interface.h>
 
 #ifdef __cplusplus
 extern "C" {
