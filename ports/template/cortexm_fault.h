@@ -9,10 +9,8 @@
 #ifndef CORTEXM_FAULT_H
 #define CORTEXM_FAULT_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <kasan/report.h>
+#include <kasan/types.h>
 
 struct kasan_port_task;
 

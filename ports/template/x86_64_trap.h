@@ -10,9 +10,7 @@
 #ifndef X86_64_TRAP_H
 #define X86_64_TRAP_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <kasan/types.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -21,6 +21,7 @@ OPTIONS = [
     ),
     *("-DCONFIG_KASAN_GENERIC=1", "-DCONFIG_KASAN_SHADOW_WINDOWED=1", "-fsyntax-only"),
 ]
+COPIED = ("x86_64_trap.c", "x86_64_decode.c", "cortexm_fault.c")
 ARCHES = ("arm64", "riscv64", "x86_64", "arm", "riscv32", "cortex-m0plus")
 # Typedefs as kernels have them: of the same types as the compiler's, and of others.
 SAME = "".join(
@@ -69,6 +70,17 @@ def test_headers_and_the_pair_compile_without_the_compilers_headers(amalgamated,
     user.write_text('#include "kasan.h"\n' + SAME * (arch in ("arm64", "riscv64", "x86_64")))
     for source in (amalgamated / "kasan.c", user):
         call([*command(cc, arch), "-I", amalgamated, source], tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arch", "kit"), [("x86_64", "x86_64_*.c"), ("arm", "cortexm_fault.c")], ids=["x86_64", "cortexm"]
+)
+def test_the_kits_that_are_copied_need_no_header_either(tmp_path, arch, kit):
+    """Their documents say to copy them into a kernel, which may be compiled with -nostdinc."""
+    copied = [path for path in (ROOT / "ports" / "template").glob(kit) if path.name in COPIED]
+    assert copied
+    for source in copied:
+        call([*command("clang-19", arch), "-I", ROOT / "include", source], tmp_path)
 
 
 @pytest.mark.parametrize("mode", ["SW_TAGS", "HW_TAGS"])
