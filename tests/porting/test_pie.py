@@ -222,7 +222,9 @@ def test_a_runtime_compiled_as_programs_are(made, cc):
     """On x86_64 an interrupt overwrites what lies below the stack pointer, and saves no vector registers."""
     image = made("x86_64", cc, "-g", hosted=True)
     warnings = audit.audit([image.elf], exclude=["boot/*"])["warnings"]
-    assert any("-mgeneral-regs-only" in warning and "__memmove, " in warning for warning in warnings), warnings
+    assert any("-mgeneral-regs-only" in warning and "__memmove, " in warning for warning in warnings), (
+        warnings
+    )
     source = image.folder / "boot" / "port.c"
     old = "unsigned int kasan_port_cpu(void) { return 0; }"
     spill = "unsigned int kasan_port_cpu(void) { volatile unsigned int cpu = 0; return cpu; }"
