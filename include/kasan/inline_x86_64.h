@@ -37,10 +37,11 @@ static inline unsigned int kasan_port_cpu(void)
 #if CONFIG_KASAN_NR_CPUS == 1
 	return 0;
 #else
-	unsigned int cpu;
+	unsigned long cpu;
 
-	__asm__ volatile("movl %%gs:%c1, %0" : "=r"(cpu) : "i"(KASAN_X86_64_CPU_AT));
-	return cpu;
+	/* Writing 32 bits of a register clears the others. */
+	__asm__ volatile("movl %%gs:%c1, %k0" : "=r"(cpu) : "i"(KASAN_X86_64_CPU_AT));
+	return (unsigned int)cpu;
 #endif
 }
 

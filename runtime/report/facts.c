@@ -27,7 +27,7 @@ static struct kasan_text {
 	size_t size, length;
 	unsigned int taken; /* a word, because RISC-V has no atomic exchange of bytes */
 	bool collecting;
-} text;
+} kept_text;
 
 /* Interrupts are off on the CPU that sets it, which holds the report lock. */
 static bool on_error_runs;
@@ -86,9 +86,9 @@ static void remember(const struct kasan_report *report)
 void kasan_tell_error(const struct kasan_report *report)
 {
 	remember(report);
-	text.collecting = __atomic_load_n(&report_callback, __ATOMIC_ACQUIRE) &&
-			  !__atomic_exchange_n(&text.taken, 1, __ATOMIC_ACQUIRE);
-	text.length = 0;
+	kept_text.collecting = __atomic_load_n(&report_callback, __ATOMIC_ACQUIRE) &&
+			       !__atomic_exchange_n(&kept_text.taken, 1, __ATOMIC_ACQUIRE);
+	kept_text.length = 0;
 	on_error_runs = true;
 	kasan_port_callback(call_on_error, NULL);
 	on_error_runs = false;
@@ -104,21 +104,21 @@ bool kasan_in_callback(void)
 void kasan_text_add(const struct kasan_line *line)
 {
 	/* Lines that the port prints elsewhere do not belong to it. */
-	if (!text.collecting || !kasan_lock_owned(&kasan_report_lock) ||
-	    line->length + 2 > text.size - text.length)
+	if (!kept_text.collecting || !kasan_lock_owned(&kasan_report_lock) ||
+	    line->length + 2 > kept_text.size - kept_text.length)
 		return;
-	__memcpy(text.buffer + text.length, line->text, line->length);
-	text.length += line->length;
-	text.buffer[text.length++] = '\n';
+	__memcpy(kept_text.buffer + kept_text.length, line->text, line->length);
+	kept_text.length += line->length;
+	kept_text.buffer[kept_text.length++] = '\n';
 }
 
 const char *kasan_text_take(void)
 {
-	if (!text.collecting)
+	if (!kept_text.collecting)
 		return NULL;
-	text.collecting = false;
-	text.buffer[text.length] = '\0';
-	return text.buffer;
+	kept_text.collecting = false;
+	kept_text.buffer[kept_text.length] = '\0';
+	return kept_text.buffer;
 }
 
 void kasan_text_give(const char *whole, const char *type)
@@ -126,15 +126,15 @@ void kasan_text_give(const char *whole, const char *type)
 	if (__atomic_load_n(&report_callback, __ATOMIC_RELAXED))
 		kasan_port_callback(call_report_callback, whole ? whole : type);
 	if (whole)
-		__atomic_store_n(&text.taken, 0, __ATOMIC_RELEASE);
+		__atomic_store_n(&kept_text.taken, 0, __ATOMIC_RELEASE);
 }
 
 void kasan_set_report_callback(kasan_text_fn callback, char *buffer, size_t size)
 {
-	text.buffer = buffer;
-	text.size = size;
+	kept_text.buffer = buffer;
+	kept_text.size = size;
 	__atomic_store_n(&report_callback, callback, __ATOMIC_RELEASE);
-	__atomic_store_n(&text.taken, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&kept_text.taken, 0, __ATOMIC_RELEASE);
 }
 
 void kasan_set_death_callback(kasan_death_fn callback)
