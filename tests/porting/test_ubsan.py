@@ -42,7 +42,8 @@ def test_alone_with_make(tmp_path):
     found = names(path)
     assert {"__ubsan_handle_add_overflow", "__ubsan_handle_divrem_overflow"} <= found
     foreign = ("__asan_", "kasan_heap_", "kasan_slab_", "kasan_depot_", "kasan_describe", "kasan_find_bad")
-    assert not [name for name in found if name.startswith(foreign)]
+    # A system may define __asan_on_error(), which every report calls.
+    assert not [name for name in found - {"__asan_on_error"} if name.startswith(foreign)]
     text = int(process.output(["arm-none-eabi-size", str(path)]).splitlines()[1].split()[0])
     assert text < MOST
 
