@@ -259,7 +259,7 @@ def saving(tmp_path, *names):
     """Return the Host of a run with --save NAME=NAME for each of @names."""
     options = SimpleNamespace(
         save=[(name, tmp_path / name) for name in names],
-        stdin=None, own_stdin=False, separate=False, files=["x.c"], project=None, env=[],
+        stdin=None, own_stdin=False, separate=False, files=["x.c"], project=None, env=[], arguments=[],
     )  # fmt: skip
     (tmp_path / "run").mkdir()
     return host_io.Host(options, tmp_path / "run")

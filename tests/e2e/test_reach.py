@@ -252,7 +252,14 @@ def test_requests_of_all_kinds(tmp_path):
     script.chmod(0o755)
     (tmp_path / "data").write_bytes(data)
     options = SimpleNamespace(
-        save=[], stdin=str(fifo), own_stdin=False, separate=False, files=["x.c"], project=None, env=[]
+        save=[],
+        stdin=str(fifo),
+        own_stdin=False,
+        separate=False,
+        files=["x.c"],
+        project=None,
+        env=[],
+        arguments=[],
     )
     target = qemu.Machine(Path("image"), host=host_io.Host(options, tmp_path), timeout=20.0)
     with pytest.MonkeyPatch.context() as patch:
