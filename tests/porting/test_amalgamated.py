@@ -9,7 +9,8 @@ from redzone.kit import amalgamate, flags
 from redzone.testing.needs import first
 
 
-@few(
+@first(
+    2,
     ("mode", "arch", "cc", "inline"),
     [
         ("generic", "arm64", "gcc", True),
@@ -19,7 +20,6 @@ from redzone.testing.needs import first
         ("hw_tags", "arm64", "clang-19", None),
         ("hw_tags", "arm64", "gcc", None),
     ],
-    pairs=False,
 )
 def test_two_copied_files(tree, amalgamated, mode, arch, cc, inline):
     ram, _, offset = place(arch, mode)

@@ -12,6 +12,7 @@ from kit import ROOT, call, compiler, few, need
 from redzone.elf.file import File
 from redzone.elf.symbols import symbols
 from redzone.kit import amalgamate, audit, flags
+from redzone.testing.needs import first
 
 SOURCES = Path(__file__).parent / "images"
 SIZE = 0x80000  # of the first window; the second has 64 KiB
@@ -158,7 +159,7 @@ def test_constructors_in_flash_and_two_banks(builder, name, cc):
     assert ".data (" in text and ".bss (" in text and "array" not in text and ".text" not in text
 
 
-@few(("name", "cc"), ALL, pairs=False)
+@first(1, ("name", "cc"), ALL)
 def test_constructors_that_nobody_walks(builder, name, cc):
     made = builder(name, cc)
     (text,) = made.audit(made.image("-DNOT_WALKED"))["findings"]
@@ -189,7 +190,7 @@ def test_windows_that_overlap(builder):
     assert text == "the windows 0x40000000..0x40080000 and 0x4007fff8..0x40080038 overlap"
 
 
-@few(("name", "with_names"), itertools.product(MACHINES, (False, True)), pairs=False)
+@first(1, ("name", "with_names"), itertools.product(MACHINES, (False, True)))
 def test_a_table_of_symbols_is_no_array(builder, tmp_path, name, with_names):
     """An image that contains the addresses of its own functions, as a kernel does for its traces."""
     need("llvm-nm-19")
@@ -218,14 +219,14 @@ def test_a_table_of_symbols_is_no_array(builder, tmp_path, name, with_names):
     assert text.startswith("1 of 1 constructors are in no array")
 
 
-@few(
+@first(
+    1,
     ("name", "cc", "old"),
     [
         (name, cc, old)
         for name, cc in (("cortex-m", "clang-19"), ("riscv64", "gcc"), ("arm64", "gcc"))
         for old in (2, 3, 4)
     ],
-    pairs=False,
 )
 def test_debug_information_of_two_ages(builder, name, cc, old):
     """A library with an old version of debug information and a section per function, beside a new file."""

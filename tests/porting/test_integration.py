@@ -10,7 +10,6 @@ from kit import (
     cmake,
     cmake_template,
     expect_all_reported,
-    few,
     first,
     make_template,
     need,
@@ -32,7 +31,7 @@ TAG_MODES = [
 ]
 
 
-@few(("mode", "cc", "where"), TAG_MODES, pairs=False)
+@first(1, ("mode", "cc", "where"), TAG_MODES)
 def test_find_package_tags(tree, prefix, mode, cc, where):
     options = [f"-DCMAKE_PREFIX_PATH={prefix}", f"-DTEMPLATE_MODE={mode}"]
     elf = cmake_template(tree, "arm64", cc, *options, *([f"-DTEMPLATE_WHERE={where}"] if where else []))
@@ -66,14 +65,15 @@ def test_make_from_an_installed_redzone(tree, prefix, arch, cc):
     expect_all_reported(arch, elf)
 
 
-@few(("mode", "cc", "where"), TAG_MODES, pairs=False)
+@first(1, ("mode", "cc", "where"), TAG_MODES)
 def test_make_from_an_installed_redzone_tags(tree, prefix, mode, cc, where):
     variables = [f"MODE={mode}", *([f"WHERE={where}"] if where else [])]
     elf, _ = make_template(tree, "arm64", cc, *variables, redzone=prefix / "share" / "redzone")
     expect_all_reported("arm64", elf, mode)
 
 
-@few(
+@first(
+    2,
     ("mode", "arch", "cc", "where"),
     [
         ("generic", "arm64", "clang-19", "inline"),
@@ -81,7 +81,6 @@ def test_make_from_an_installed_redzone_tags(tree, prefix, mode, cc, where):
         ("generic", "arm64", "gcc", "inline"),
         *((mode, "arm64", cc, where) for mode, cc, where in TAG_MODES),
     ],
-    pairs=False,
 )
 def test_pkg_config(tree, prefix, mode, arch, cc, where, monkeypatch):
     monkeypatch.setenv("PKG_CONFIG_PATH", str(prefix / "share" / "pkgconfig"))

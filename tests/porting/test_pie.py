@@ -17,6 +17,7 @@ from redzone.elf import ksyms
 from redzone.elf.file import File
 from redzone.elf.symbols import symbols
 from redzone.kit import audit, flags
+from redzone.testing.needs import first
 
 SOURCES = {
     # Its memset() is the runtime's, which checks, but the file has no checks. It is the entry.
@@ -137,7 +138,7 @@ def names(result, kind):
 # --- Audit ----------------------------------------------------------------------------------------------
 
 
-@few(("arch", "cc"), ALL, pairs=False)
+@first(1, ("arch", "cc"), ALL)
 def test_files_of_one_name(made, arch, cc):
     """Debug information tells them apart, and each has what belongs to it, the compiler's constructors too.
     A memset() that checks does not make a file instrumented."""
@@ -171,7 +172,7 @@ def test_files_of_one_name(made, arch, cc):
         audit.audit([image.folder / "net_app.c.o"], early=["app"])
 
 
-@few(("arch", "cc"), ALL, pairs=False)
+@first(1, ("arch", "cc"), ALL)
 def test_without_debug_information(made, arch, cc):
     """The symbol table has names of files without folders: files of one name are listed, and a warning says
     so. Stripped of that table, the dynamic symbols still show checks."""

@@ -65,7 +65,7 @@ KITS = [
 ]
 
 
-@first(2, ("build", "fast", "small", "arch", "cc"), KITS)
+@first(1, ("build", "fast", "small", "arch", "cc"), KITS)
 def test_optimize_for_size(tree, tmp_path, prefix, amalgamated, monkeypatch, build, fast, small, arch, cc):
     """-Os makes the runtime smaller by a tenth at least, and it still finds every bug."""
     sizes = []
@@ -80,7 +80,7 @@ def test_optimize_for_size(tree, tmp_path, prefix, amalgamated, monkeypatch, bui
 
 
 # All kits pass the same options on; which they are the test above shows.
-@first(2, ("build", "ignored", "optimize", "arch", "cc"), KITS)
+@first(1, ("build", "ignored", "optimize", "arch", "cc"), KITS)
 def test_what_is_not_used_is_dropped(
     tree, prefix, amalgamated, monkeypatch, build, ignored, optimize, arch, cc
 ):
