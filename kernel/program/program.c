@@ -22,6 +22,7 @@
 #include <kasan/kasan.h>
 
 #include "internal.h"
+#include "setjmp.h"
 
 /* Ordinary C is used to large stacks, so it gets what Linux gives. They are virtually mapped, with guard pages, and their
  * memory comes when it is touched. Their shadow is there from the start. */
@@ -146,10 +147,13 @@ void program_library_roots(program_scan_fn scan)
 
 void program_exit(int status)
 {
-	/* Pointers in registers are found on the stack, above the frame. */
-	__builtin_unwind_init();
-	if (current == READ_ONCE(running) || is_other_thread())
-		program_leaks_end(__builtin_frame_address(0));
+	if (current == READ_ONCE(running) || is_other_thread()) {
+		struct program_jump registers;
+
+		/* Pointers that are in registers are found here, at the low end of what is the program's. */
+		(void)setjmp(&registers);
+		program_leaks_end(kasan_reset_tag(&registers));
+	}
 	if (current == READ_ONCE(running))
 		ended_by_itself = true;
 	else if (is_other_thread())

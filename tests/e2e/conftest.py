@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from redzone.core import process
 from redzone.core.base import ROOT
-from redzone.run import cache
 
 TIMEOUT = 300
 _UNSET = ("CI", "REDZONE_CASES", "TEST_TOTAL_SHARDS", "CI_NODE_TOTAL", "CIRCLE_NODE_TOTAL",
@@ -28,8 +27,9 @@ class Command:
 
     def environment(self, **changes):
         """The environment without CI, so that a test never installs anything unnoticed, and without what CI
-        systems say of parts."""
+        systems say of parts. No test knows another one's verdicts."""
         result = {key: value for key, value in os.environ.items() if key not in _UNSET}
+        result["REDZONE_VERDICTS"] = f"{self.folder}-verdicts"
         result.update(changes)
         return result
 
@@ -49,6 +49,7 @@ class Command:
 
     def start(self, *arguments, **changes):
         """Like a call, but do not wait. Returns the Popen object."""
+        # A shell's background job ignores SIGINT, and so would all that it starts.
         return subprocess.Popen(
             [str(ROOT / "redzone"), *map(str, arguments)],
             cwd=self.folder,
@@ -58,6 +59,7 @@ class Command:
             stderr=subprocess.PIPE,
             text=True,
             errors="replace",
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
 
     def on_terminal(self, *arguments, answer=b"", **changes):
@@ -89,12 +91,6 @@ class Command:
             _, status = os.waitpid(child, 0)
             os.close(terminal)
         return os.waitstatus_to_exitcode(status), output.decode("utf-8", "replace")
-
-
-@pytest.fixture(scope="session", autouse=True)
-def no_cached_verdicts():
-    """Folders of an earlier session may have had the same names."""
-    shutil.rmtree(cache.FOLDER, ignore_errors=True)
 
 
 @pytest.fixture

@@ -75,7 +75,7 @@ def test_killed_run_leaves_no_machine_and_no_folder(redzone, source):
     qemu = processes.machines(running.pid)
     assert len(qemu) == 1
     # Other tests have folders there as well: a lock names its owner.
-    locks = (base.BUILD / "runs").glob(f"*/{base._LOCK}")
+    locks = (base.BUILD / "runs").glob(f"*/{base.LOCK}")
     left = [lock.parent for lock in locks if lock.read_text().startswith(f"{running.pid} ")]
     assert left
     running.kill()
@@ -126,7 +126,7 @@ def let_go(process):
 def test_who_waits_says_for_whom(monkeypatch, tmp_path):
     holder, said = hold(tmp_path / "made", "test", "kunit"), []
 
-    def say(text):
+    def say(text, fold=False):
         said.append(text)
         let_go(holder)
 
