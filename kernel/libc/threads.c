@@ -74,7 +74,9 @@ static void release(struct libc_thread *thread)
 
 bool libc_is_member(void)
 {
-	return current->thread_fn == run_thread && READ_ONCE(libc_self()->listed);
+	/* The threads that libc_stop_threads() ends die together, and the program is over already. */
+	return current->thread_fn == run_thread && READ_ONCE(libc_self()->listed) &&
+	       !READ_ONCE(stopping);
 }
 
 void libc_stop_threads(void)
@@ -85,7 +87,7 @@ void libc_stop_threads(void)
 	int value;
 
 	spin_lock_irqsave(&threads_lock, flags);
-	stopping = true;
+	WRITE_ONCE(stopping, true);
 	/* All at once: each may take a tick to notice. */
 	list_for_each_entry (thread, &threads, link)
 		kthread_kill(thread->task);

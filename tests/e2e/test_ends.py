@@ -314,3 +314,35 @@ def test_warnings_of_formats(redzone, source, cc):
     text += 'int main(void) { char *p; return asprintf(&p, "x") != 1; }\n'
     result = redzone("run", "--cc", cc, "--warnings", source(text), status=0)
     assert "warning" not in result.stderr
+
+
+BUSY = """\
+#include <pthread.h>
+#include <stdlib.h>
+
+static void *run(void *barrier)
+{
+	pthread_barrier_wait(barrier);
+	for (volatile unsigned long i = 0;; i++)
+		;
+	return NULL;
+}
+
+int main(void)
+{
+	static pthread_barrier_t barrier;
+	pthread_t thread;
+
+	pthread_barrier_init(&barrier, NULL, 13);
+	for (int i = 0; i < 12; i++)
+		pthread_create(&thread, NULL, run, &barrier);
+	pthread_barrier_wait(&barrier);
+	exit(0);
+}
+"""
+
+
+def test_exit_beside_busy_threads(redzone, source):
+    """The threads that the program's end ends do not count as crashed."""
+    result = redzone("run", "--smp", "8", source(BUSY), status=0)
+    assert "no KASAN report" in result.stderr
