@@ -71,6 +71,11 @@ def _compile(command, text, *options):
     return process.run([*command, *options, "-w", "-fsyntax-only", "-x", "c", "-"], input=text)
 
 
+def _is_runtimes(path, folder):
+    """Is the header @path in @folder one for ports? <sanitizer/...> stands on these."""
+    return path.relative_to(folder).parts[0] == "kasan"
+
+
 def _functions(tree, folders):
     """Return {header: [function]} of the FunctionDecls in Clang's @tree that are in one of @folders."""
     found, current = {}, ""
@@ -90,7 +95,7 @@ def _functions(tree, folders):
         place(node.get("range", {}))
         if node.get("kind") == "FunctionDecl" and not _HIDDEN.match(node["name"]):
             for folder in folders:
-                if Path(file).is_relative_to(folder):
+                if Path(file).is_relative_to(folder) and not _is_runtimes(Path(file), folder):
                     found.setdefault(str(Path(file).relative_to(folder)), set()).add(node["name"])
         for child in node.get("inner", ()):
             if isinstance(child, dict):
@@ -111,7 +116,7 @@ def library(command, *options):
             str(path.relative_to(folder))
             for folder in folders
             for path in folder.rglob("*.h")
-            if not _INNER.match(str(path.relative_to(folder)))
+            if not _INNER.match(str(path.relative_to(folder))) and not _is_runtimes(path, folder)
         }
     )
     while True:
