@@ -112,7 +112,7 @@ void libc_stop_threads(void)
 	}
 }
 
-/* What is below a thread's stack pointer is looked at too: it only hides a leak. */
+/* The search also looks at memory below a thread's stack pointer. At worst a leak stays hidden. */
 static void scan_thread(const struct libc_thread *thread,
 			void (*scan)(const void *start, size_t size))
 {

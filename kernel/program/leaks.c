@@ -239,7 +239,7 @@ core_param("program.leaks", wanted, bool, "on|off",
 static struct program_leaks leaks;
 /* Programs that have lost something. */
 static unsigned int nr_leaking;
-/* Of the CPUs that wait for the search. */
+/* The CPUs that wait for the search to end. */
 static unsigned int parked;
 static bool searching;
 static int begun;
@@ -304,7 +304,7 @@ static int by_trace(const void *a, const void *b)
 	const struct object *p = x->what, *q = y->what;
 	int order;
 
-	/* What is not lost comes last. */
+	/* Objects that are not lost come last. */
 	if (x->state != y->state)
 		return x->state == REACH_LOST ? -1 : y->state == REACH_LOST ? 1 : 0;
 	if (p->count != q->count)

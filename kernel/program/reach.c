@@ -158,7 +158,7 @@ void reach_end(void)
 	for (object = first; object < end; object++)
 		if (object->state == REACH_LOST && !object->pointed)
 			follow_lost(object);
-	/* What is left are rings. */
+	/* The others form rings. */
 	for (object = first; object < end; object++)
 		if (object->state == REACH_LOST && object->pointed)
 			follow_lost(object);

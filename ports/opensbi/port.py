@@ -79,7 +79,7 @@ def _costs(image, plain, log):
 
 
 def _behind(image, log, harts):
-    """Boot U-Boot behind it. Return what is wrong, or None."""
+    """Boot U-Boot after it. Return what is wrong, or None."""
     session, outputs = boots.u_boot(image, U_BOOT, log, harts, echo=_print)
     if session.reports:
         return f"{base.plural(len(session.reports), 'report')} with U-Boot (log: {base.relative(log)})"
@@ -100,7 +100,7 @@ def run(run_it, given, cc, fixed, load, harts, drivers, u_boot, costs, log, jobs
     path = Path(log) if log else HOME / "logs" / f"{cc}.log"
     if u_boot:
         fault = _behind(image, path, harts)
-        say(fault or "U-Boot ran behind OpenSBI; 0 reports")
+        say(fault or "U-Boot ran after OpenSBI; 0 reports")
         return ports.status_of(False, stopped=bool(fault), wrong=bool(fault))
     if costs:
         _costs(image, build.build(folder, cc, fixed, kasan=False, drivers=drivers, jobs=jobs), path)
@@ -126,7 +126,7 @@ def run(run_it, given, cc, fixed, load, harts, drivers, u_boot, costs, log, jobs
 @click.option(
     "--run", "run_it", is_flag=True, help="Boot it: ordinary use on all harts, then planted bugs, reported."
 )
-@click.option("--u-boot", is_flag=True, help="Boot it far up in RAM, and Debian's U-Boot behind it.")
+@click.option("--u-boot", is_flag=True, help="Boot it far up in RAM, and then Debian's U-Boot.")
 @click.option("--costs", is_flag=True, help="Count the instructions of some calls, with KASAN and without.")
 @click.option(
     "--source", "given", metavar="DIR", help="OpenSBI's source in the folder DIR, instead of fetching it."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""OpenSBI under KASAN: planted bugs, ordinary use on all harts, U-Boot behind it. --rest adds GCC and more.
+"""OpenSBI under KASAN: planted bugs, ordinary use on all harts, U-Boot after it. --rest adds GCC and more.
 
 Without OpenSBI's source, and without a network to fetch it, it is skipped.
 """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Boots OpenSBI in QEMU with the payload behind it, or U-Boot, and reads what the console says."""
+"""Boots OpenSBI in QEMU with its payload or with U-Boot, and reads what the console says."""
 
 import re
 import struct
@@ -119,7 +119,7 @@ def _sort(session):
 
 
 def u_boot(image, commands, log, harts=4, timeout=TIMEOUT, echo=None):
-    """Boot @image, which runs anywhere, far up, and U-Boot behind it. Type @commands. Return (Session,
+    """Boot @image, which runs anywhere, far up, and then U-Boot. Type @commands. Return (Session,
     [output lines of a command])."""
     log.parent.mkdir(parents=True, exist_ok=True)
     ports.note_console(log, image.elf)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Builds OpenSBI under KASAN in a copy of its source below build/opensbi: its own Makefile, with one more
-folder in platform/generic, and the payload that runs behind it."""
+folder in platform/generic, and the payload that runs after it."""
 
 import os
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ CONFIG_SBIUNIT=y
 
 @dataclass(frozen=True)
 class Image:
-    """A built OpenSBI. elf: with symbols; binary: for the machine; payload: what runs behind it. linked: the
+    """A built OpenSBI. elf: with symbols; binary: for the machine; payload: what runs after it. linked: the
     address that it was linked for. fixed: it runs only there. folder: of its source."""
 
     elf: Path
@@ -82,7 +82,7 @@ def _copy(tree, kasan):
 
 
 def build_payload(log):
-    """Build what runs behind OpenSBI: supervisor mode, without KASAN. Return its file."""
+    """Build what runs after OpenSBI: supervisor mode, without KASAN. Return its file."""
     elf, binary = HOME / "payload.elf", HOME / "payload.bin"
     inputs = sorted((PORT / "payload").iterdir())
     with base.locked(HOME / "locks" / "payload"):

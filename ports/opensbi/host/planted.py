@@ -13,7 +13,7 @@ class Bug:
 
     type: of the report; None: no report. where: functions, one of which the headline names; "": the bug
     itself. stacks: which stacks the report must have. way: functions that its own trace must have. line:
-    beginning of a line in the report. stack: needs checks of stack variables. fatal: the hart stops behind
+    beginning of a line in the report. stack: needs checks of stack variables. fatal: the hart stops after
     the report. also: types of reports that may come with it.
     """
 

@@ -2,7 +2,7 @@
 """OpenSBI's source for the port: a folder that is there, or Debian's archive, pinned by a checksum.
 
 Nothing of it is kept in this repository. source.json has the names in Debian's pool and the checksums, also
-of the U-Boot that runs behind it.
+of the U-Boot that runs after it.
 """
 
 import json

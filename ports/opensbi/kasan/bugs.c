@@ -252,7 +252,7 @@ static NOINLINE void interrupt_handler(void)
 		;
 }
 
-/* --- Accesses that the machine refuses: OpenSBI stops the hart behind the report --------------------- */
+/* --- Accesses that the machine refuses: OpenSBI stops the hart after the report --------------------- */
 
 static NOINLINE void null_read(void)
 {

@@ -21,7 +21,7 @@
 #define MORE_HEAP 0x80000UL
 #define HEAP_HELD 0x20000UL
 
-/* Redzone behind an allocation in the scratch areas, which are small. */
+/* Redzone after an allocation in the scratch areas, which are small. */
 #define SCRATCH_REDZONE 16UL
 
 #endif /* OPENSBI_LAYOUT_H */

@@ -14,7 +14,7 @@ KASAN_WHERE := outline
 KASAN_OBJDIR := $(platform_build_dir)/kasan/runtime
 kasan_comma := ,
 
-# Firmware's 4 MiB have shadow, which begins behind them: see layout.h. The offset is start + 4 MiB - start / 8.
+# Firmware's 4 MiB have shadow, which begins after them: see layout.h. The offset is start + 4 MiB - start / 8.
 ifdef FW_TEXT_START
 KASAN_SHADOW_OFFSET := $(shell printf '%#x' $$(($(FW_TEXT_START) + 0x400000 - $(FW_TEXT_START) / 8)))
 else ifeq ($(CC_IS_CLANG),y)

@@ -47,7 +47,7 @@ void kasan_port_task(struct kasan_port_task *task)
 
 	task->name = "hart";
 	task->id = kasan_port_cpu();
-	/* Before it has one, the first hart runs on the two pages behind the image. */
+	/* Before it has one, the first hart runs on the two pages after the image. */
 	task->stack_start = scratch ? stack_of(scratch) + STACK_GUARD : (uintptr_t)_fw_end;
 	task->stack_end = scratch ? (uintptr_t)scratch : (uintptr_t)_fw_end + 2 * SBI_SCRATCH_SIZE;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * main.c - what runs behind OpenSBI in the tests: supervisor mode makes ordinary use of firmware's services on all harts,
+ * main.c - what runs after OpenSBI in the tests: supervisor mode makes ordinary use of firmware's services on all harts,
  * then plants the bugs that it is told to. Nothing of it is under KASAN.
  *
  * QEMU's loader puts a word at CHOICE bytes from the start: 0: ordinary use only. ALL: all bugs that a hart survives.
