@@ -6,7 +6,7 @@
 
 #include <kasan/asan_interface.h>
 
-#ifdef CONFIG_KASAN
+#if defined(CONFIG_KASAN) && !defined(KASAN_UBSAN_ALONE)
 
 void __asan_describe_address(void *addr)
 {

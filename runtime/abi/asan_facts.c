@@ -4,7 +4,7 @@
 
 #include <kasan/asan_interface.h>
 
-#ifdef CONFIG_KASAN
+#if defined(CONFIG_KASAN) && !defined(KASAN_UBSAN_ALONE)
 
 #if CONFIG_KASAN_CALLBACKS
 #define FACT(member) (kasan_last_facts.member)

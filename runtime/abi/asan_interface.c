@@ -14,7 +14,7 @@
 
 #include <kasan/asan_interface.h>
 
-#ifdef CONFIG_KASAN
+#if defined(CONFIG_KASAN) && !defined(KASAN_UBSAN_ALONE)
 
 #define GRANULE	     KASAN_GRANULE_SIZE
 #define OFFSET(at)   ((at) & (GRANULE - 1))
