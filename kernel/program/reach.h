@@ -40,7 +40,7 @@ void reach_begin(struct reach_object *objects, size_t count);
  *  read is left out. */
 void reach_from(const void *start, size_t size);
 
-/** reach_end() - all roots are known: tell lost objects from those that only these lead to. Of a ring of lost objects, the
+/** reach_end() - all roots are known: tell lost objects from those that only these lead to. In a ring of lost objects, the
  *  one with the lowest address is the lost one. */
 void reach_end(void);
 

@@ -7,7 +7,7 @@
 
 /**
  * struct kasan_facts - the last report. The report lock guards it; readers take what they find
- * @type: a constant; NULL: there was no report. @pc, @bp, @sp: where the access or free was. @pointer: as it was used.
+ * @type: a constant; NULL before the first report. @pc, @bp, @sp: where the access or free was. @pointer: as it was used.
  */
 struct kasan_facts {
 	const char *type;

@@ -46,7 +46,7 @@ def test_prompts_are_seen_and_nothing_is_lost(redzone, source):
         path = str(ROOT / "redzone")
         os.execve(path, [path, "run", "--console", "program.c"], redzone.environment(TERM="xterm"))
     output, until = "", time.monotonic() + 200
-    # What is typed, and after what.
+    # The text to type, and the output to wait for first.
     answers = [("name? ", b"Ada\n"), ("and after Ada\r\nname? ", b"Bob\n"), ("after Bob\r\nname? ", b"\x04")]
     try:
         while time.monotonic() < until and select.select([terminal], [], [], 200)[0]:

@@ -65,7 +65,7 @@ def test_build_folders_have_a_bound(tmp_path, monkeypatch, capsys):
     clean.bound(now + 24 * 3600)
     assert left() == ["libc", "new", "old"]
     assert "oldest" in capsys.readouterr().err
-    # What was used just now stays, whatever the limit is.
+    # The newest folder stays, whatever the limit is.
     monkeypatch.setenv("REDZONE_BUILD_LIMIT", "0")
     for name in ("new", "old"):
         used = now + 48 * 3600 - (60 if name == "new" else 9000)

@@ -138,6 +138,6 @@ def test_what_the_helpers_are_for(tree):
     assert status == 1, console
     assert "template: NOT OK in_user_mode\n" in console
     assert "template: user mode may read the shadow\n" in console
-    # What is left in a1 may be an address or not.
+    # The value left in a1 may be an address or not.
     lost = ("template: the device tree's address is lost\n", "template: NOT OK device_tree\n")
     assert any(line in console for line in lost)

@@ -21,7 +21,7 @@ HOME = BUILD / "opensbi"
 PINS = json.loads((PORT / "source.json").read_text(encoding="utf-8"))
 # A folder with the source, for machines without a network.
 VARIABLE = "REDZONE_OPENSBI_SOURCE"
-# Texts that the port relies on: {file: [text]}. What is renamed or wrapped must be there.
+# Texts that the port relies on: {file: [text]}. Names that it renames or wraps must be there.
 ANCHORS = {
     "Makefile": ["platform-object-mks", "compile_cc =", "merge_objs ="],
     "firmware/fw_base.S": ["call\tfw_platform_init", "call\tsbi_init", "call\tsbi_trap_handler"],

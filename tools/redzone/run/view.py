@@ -56,7 +56,7 @@ class View:
         self._last_frame = None
         self._same = 0
         self._same_prefix = ""
-        # What is shown of a program's line that has no end yet; is it the end of the screen?
+        # The part of a program's unfinished line that is on the screen; is it the screen's last line?
         self._part, self._part_is_last = "", False
         # The frame that the next one of a trace follows, and the program counter of a register dump.
         self._before = self._pc = None

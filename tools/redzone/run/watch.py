@@ -18,7 +18,7 @@ from redzone.core.base import BUILD, Failure
 from redzone.machine import qemu
 
 _PERIOD = 0.1
-# Of a folder, a new file with such a name may matter. Others are those of editors, or what the run writes.
+# A new file in a folder matters if it has such a name. Editors and the run itself write the others.
 _SUFFIXES = (".c", ".h", ".S", ".inc", ".def")
 
 
