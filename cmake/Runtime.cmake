@@ -49,7 +49,8 @@ function(redzone_runtime_alone)
   endif()
 
   if(REDZONE_EXTRA_INFO)
-    list(APPEND defs CONFIG_KASAN_EXTRA_INFO=1)
+    # With everything else that is optional.
+    list(APPEND defs CONFIG_KASAN_EXTRA_INFO=1 CONFIG_KASAN_RECORD=1)
   endif()
 
   add_library(kasan STATIC ${REDZONE_RUNTIME_FILES})

@@ -56,6 +56,7 @@ set(REDZONE_RUNTIME_SOURCES
   report/options.c
   report/own_stack.c
   report/print.c
+  report/record.c
   report/repeat.c
   report/report.c
   shadow/compact.c

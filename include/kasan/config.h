@@ -340,6 +340,12 @@
 #error "KASAN: only CONFIG_KASAN_GENERIC can leave out CONFIG_KASAN_SLAB or CONFIG_KASAN_GLOBALS"
 #endif
 
+/* CONFIG_KASAN_RECORD=1: the first reports are also written, packed, to memory that survives a reset: <kasan/record.h>.
+ * Of each trace at most CONFIG_KASAN_RECORD_FRAMES are written. */
+#ifndef CONFIG_KASAN_RECORD_FRAMES
+#define CONFIG_KASAN_RECORD_FRAMES 8
+#endif
+
 /* CONFIG_KASAN_MULTI_SHOT=1: reports every bug, like the option kasan_multi_shot. A system that never calls
  * kasan_option() saves the code of all options with it. */
 #ifndef CONFIG_KASAN_MULTI_SHOT

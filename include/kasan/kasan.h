@@ -8,6 +8,7 @@
  *	slab.h		caches of objects of one size: kernels
  *	pages.h		whole pages, memory pools, vmalloc, stacks, loadable modules: kernels
  *	report.h	what a port or a test does with reports
+ *	record.h	reports that survive a reset
  *	hw_tags.h	setting up CPUs that have memory tags, and their faults
  *	tag.h		pointer tags
  *
@@ -35,6 +36,7 @@
 #include <kasan/hw_tags.h>
 #include <kasan/page_heap.h>
 #include <kasan/pages.h>
+#include <kasan/record.h>
 #include <kasan/report.h>
 #include <kasan/slab.h>
 

@@ -301,6 +301,16 @@ static inline bool kasan_is_place(const uintptr_t *pcs, size_t i, bool first_is_
 	return i ? kasan_port_is_interrupted(pcs[i - 1]) : first_is_exact;
 }
 
+/* --- record.c --- */
+
+/** kasan_record_report() - write @report, of which everything is known, to the crash record. @count: from
+ *  kasan_count_repeats(). The report lock is held. */
+#ifdef CONFIG_KASAN_RECORD
+void kasan_record_report(const struct kasan_report *report, unsigned long count);
+#else
+#define kasan_record_report(report, count) ((void)(report), (void)(count))
+#endif
+
 /* --- ignore.c --- */
 
 /** kasan_ignore_set() - replace the list of kasan.ignore=. @value: names separated by commas, each perhaps with a '*'
@@ -369,6 +379,9 @@ bool kasan_size_is_absurd(const struct kasan_report *report);
 
 /** kasan_describe() - find the owner of @report->addr, of any kind. */
 void kasan_describe(struct kasan_report *report);
+
+/** kasan_explain() - classify and describe a report of memory, of which all has been captured. */
+void kasan_explain(struct kasan_report *report);
 
 /* hw_frame.c: hardware tags, if the compiler tags stack variables. */
 #ifdef KASAN_TAGGED_FRAMES

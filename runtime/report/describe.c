@@ -341,3 +341,23 @@ void kasan_describe(struct kasan_report *report)
 	if (CONFIG_KASAN_SLAB)
 		describe_area(report);
 }
+
+/* With hardware tags, kernel memory that is not mapped has no state, but may have an owner beside it. */
+#ifdef CONFIG_KASAN_HW_TAGS
+#define MAY_HAVE_NO_TAGS true
+#else
+#define MAY_HAVE_NO_TAGS false
+#endif
+
+void kasan_explain(struct kasan_report *report)
+{
+	/* The type of a bad free, or of a write found by its traces, is given. */
+	const bool classify = !report->type;
+
+	if (classify)
+		kasan_classify(report);
+	if (report->has_shadow || MAY_HAVE_NO_TAGS)
+		kasan_describe(report);
+	if (classify)
+		kasan_classify_by_owner(report);
+}
