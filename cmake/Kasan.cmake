@@ -34,16 +34,19 @@ if(REDZONE_MTE_STACK)
   endif()
 endif()
 
-# Macros of the whole kernel, runtime included. Mode "off" defines none, so every hook is empty; with REDZONE_UBSAN the
-# hooks of reports are not.
+# Macros of the whole kernel, runtime included. Mode "off" defines none, so every hook is empty; with REDZONE_UBSAN or
+# REDZONE_SAMPLE the hooks of reports are not.
 function(kasan_definitions out)
   set(defs)
   if(REDZONE_UBSAN)
-    set(defs CONFIG_KASAN_UBSAN=1)
-    if(REDZONE_MODE STREQUAL "off")
-      list(APPEND defs CONFIG_KASAN_NR_CPUS=${REDZONE_NR_CPUS}
-        "KASAN_PORT_INLINE_H=\"${CMAKE_SOURCE_DIR}/kernel/kasan/port_inline.h\"")
-    endif()
+    list(APPEND defs CONFIG_KASAN_UBSAN=1)
+  endif()
+  if(REDZONE_SAMPLE)
+    list(APPEND defs CONFIG_KASAN_SAMPLE=1)
+  endif()
+  if(defs AND REDZONE_MODE STREQUAL "off")
+    list(APPEND defs CONFIG_KASAN_NR_CPUS=${REDZONE_NR_CPUS}
+      "KASAN_PORT_INLINE_H=\"${CMAKE_SOURCE_DIR}/kernel/kasan/port_inline.h\"")
   endif()
   if(NOT REDZONE_MODE STREQUAL "off")
     string(TOUPPER ${REDZONE_MODE} mode)

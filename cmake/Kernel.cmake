@@ -84,7 +84,7 @@ redzone_kernel_library(kernel-fuzz tests/fuzz)
 set_target_properties(kernel-fuzz PROPERTIES EXCLUDE_FROM_ALL TRUE)
 
 set(shared_objects $<TARGET_OBJECTS:kernel>)
-if(REDZONE_UBSAN OR NOT REDZONE_MODE STREQUAL "off")
+if(REDZONE_UBSAN OR REDZONE_SAMPLE OR NOT REDZONE_MODE STREQUAL "off")
   # The runtime makes the checks, so it is not checked itself.
   add_library(runtime OBJECT ${REDZONE_RUNTIME_FILES})
   if(REDZONE_TRACE_COMPARE)

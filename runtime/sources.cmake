@@ -25,6 +25,7 @@ set(REDZONE_RUNTIME_SOURCES
   alloc/pages.c
   alloc/quarantine.c
   alloc/retrack.c
+  alloc/sample.c
   alloc/shadow_pages.c
   alloc/slab.c
   alloc/stack.c

@@ -24,9 +24,17 @@
  * the system has the part of the API that is about reports, and the hooks for memory are empty. The runtime's own files
  * are then compiled for the smallest configuration that has reports: no window, so that all memory is accessible.
  */
-#if defined(CONFIG_KASAN_UBSAN) && !defined(CONFIG_KASAN_GENERIC) && \
-	!defined(CONFIG_KASAN_SW_TAGS) && !defined(CONFIG_KASAN_HW_TAGS)
-#define KASAN_UBSAN_ALONE 1
+/*
+ * CONFIG_KASAN_SAMPLE=1: one allocation now and then lies on a page of its own, whose neighbours are closed
+ * (<kasan/sample.h>). It too needs no mode.
+ */
+#if (defined(CONFIG_KASAN_UBSAN) || defined(CONFIG_KASAN_SAMPLE)) &&        \
+	!defined(CONFIG_KASAN_GENERIC) && !defined(CONFIG_KASAN_SW_TAGS) && \
+	!defined(CONFIG_KASAN_HW_TAGS)
+#define KASAN_ALONE 1 /* reports, without a mode of KASAN */
+#ifndef CONFIG_KASAN_SAMPLE
+#define KASAN_UBSAN_ALONE 1 /* each of them is UBSan's */
+#endif
 #ifdef KASAN_RUNTIME_FILE
 #define CONFIG_KASAN_GENERIC	     1
 #define CONFIG_KASAN_SHADOW_WINDOWED 1
@@ -89,6 +97,23 @@
 #else
 #define CONFIG_KASAN_PAGE_SIZE 4096UL
 #endif
+#endif
+
+/* Objects of CONFIG_KASAN_SAMPLE that there can be at a time. Each takes two pages of address space, one page of memory, and
+ * 72 bytes; its two stacks are in the depot. */
+#ifndef CONFIG_KASAN_SAMPLE_OBJECTS
+#define CONFIG_KASAN_SAMPLE_OBJECTS 64
+#endif
+/* kasan.sample= if it is not given. Beside a mode, which sees every object, sampling is for tests. */
+#ifndef CONFIG_KASAN_SAMPLE_INTERVAL
+#ifdef KASAN_ALONE
+#define CONFIG_KASAN_SAMPLE_INTERVAL 100
+#else
+#define CONFIG_KASAN_SAMPLE_INTERVAL 0
+#endif
+#endif
+#if CONFIG_KASAN_SAMPLE_OBJECTS < 1 || CONFIG_KASAN_SAMPLE_OBJECTS > 65535
+#error "KASAN: CONFIG_KASAN_SAMPLE_OBJECTS is not from 1 to 65535"
 #endif
 
 #ifdef CONFIG_KASAN

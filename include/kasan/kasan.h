@@ -10,6 +10,7 @@
  *	report.h	what a port or a test does with reports
  *	record.h	reports that survive a reset
  *	hw_tags.h	setting up CPUs that have memory tags, and their faults
+ *	sample.h	sampling with guard pages
  *	tag.h		pointer tags
  *
  * Unless its comment says otherwise, a function may be called in any context (interrupts on or off, any CPU, any lock
@@ -38,6 +39,7 @@
 #include <kasan/pages.h>
 #include <kasan/record.h>
 #include <kasan/report.h>
+#include <kasan/sample.h>
 #include <kasan/slab.h>
 
 #endif /* KASAN_KASAN_H */

@@ -321,6 +321,23 @@ void kasan_port_report_end(const struct kasan_report_info *info);
  *  Default: calls it. */
 void kasan_port_callback(void (*call)(const void *with), const void *with);
 
+#ifdef CONFIG_KASAN_SAMPLE
+/* --- REQUIRED with CONFIG_KASAN_SAMPLE: see <kasan/sample.h> --- */
+
+/**
+ * kasan_port_sample_open() - let the page at @page of the pool be read and written
+ *
+ * It keeps its memory while it is closed, and may be open already. Called when an object is placed, and after a report of a
+ * bad access, which then is carried out. Interrupts may be off; no lock of the runtime is held.
+ *
+ * Return: false if that is not possible now: the object then comes from the allocator, or the access stays a fault.
+ */
+bool kasan_port_sample_open(void *page);
+
+/** kasan_port_sample_close() - let each access to the page at @page of the pool fault, on all CPUs. Context as above. */
+void kasan_port_sample_close(void *page);
+#endif
+
 /* --- OPTIONAL: memory primitives that are not checked. Default: simple portable C. --- */
 
 /* Called by the checked memcpy(), memmove() and memset() after the check, and by the runtime for its own memory, in

@@ -13,7 +13,7 @@
 
 #include <kasan/hook.h>
 
-#if defined(CONFIG_KASAN_RECORD) && (defined(CONFIG_KASAN) || defined(CONFIG_KASAN_UBSAN))
+#if defined(CONFIG_KASAN_RECORD) && (defined(CONFIG_KASAN) || defined(KASAN_ALONE))
 
 #ifdef __cplusplus
 extern "C" {

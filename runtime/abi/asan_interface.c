@@ -14,7 +14,7 @@
 
 #include <kasan/asan_interface.h>
 
-#if defined(CONFIG_KASAN) && !defined(KASAN_UBSAN_ALONE)
+#if defined(CONFIG_KASAN) && !defined(KASAN_ALONE)
 
 #define GRANULE	     KASAN_GRANULE_SIZE
 #define OFFSET(at)   ((at) & (GRANULE - 1))

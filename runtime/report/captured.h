@@ -199,6 +199,8 @@ struct kasan_report {
 	size_t overflow_by;
 
 	/* From describe.c: the owner of the memory. */
+	bool is_sampled,
+		sampled_at_end; /* the owner lies on a page of its own; it ends where that does */
 	struct kasan_owner owner;
 	const struct kasan_global *global;
 	bool left_global; /* software tags: the pointer was made for @global, and the access is not inside */
@@ -218,6 +220,19 @@ struct kasan_report {
 #define KASAN_IS_ASYNC(report) ((report)->is_async)
 #else
 #define KASAN_IS_ASYNC(report) ((void)(report), false)
+#endif
+
+#ifdef CONFIG_KASAN_SAMPLE
+#define KASAN_IS_SAMPLED(report) ((report)->is_sampled)
+#else
+#define KASAN_IS_SAMPLED(report) ((void)(report), false)
+#endif
+
+/* Can bytes around an object be found overwritten? */
+#if CONFIG_KASAN_SLAB || defined(CONFIG_KASAN_SAMPLE)
+#define KASAN_HAS_SLACK 1
+#else
+#define KASAN_HAS_SLACK 0
 #endif
 
 /* A constant where only one kind of bug is reported, so that the code for the other kind is not there. */

@@ -324,7 +324,7 @@ void kasan_record_report(const struct kasan_report *report, unsigned long count)
 static void format(void)
 {
 	const unsigned int mode =
-#if defined(KASAN_UBSAN_ALONE)
+#if defined(KASAN_ALONE)
 		0;
 #elif defined(CONFIG_KASAN_GENERIC)
 		1;

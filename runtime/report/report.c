@@ -573,7 +573,7 @@ bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uin
 	return report_bug(type, (uintptr_t)addr, 0, KASAN_HOW_FREE, ip, fp);
 }
 
-#ifdef CONFIG_KASAN_HW_TAGS
+#if defined(CONFIG_KASAN_HW_TAGS) || defined(CONFIG_KASAN_SAMPLE)
 /* The write is taken for one access, from the first to the last byte that it has changed. */
 bool kasan_report_slack(const struct kasan_slack *slack, uint8_t tag, uintptr_t ip, uintptr_t fp)
 {

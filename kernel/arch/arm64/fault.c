@@ -54,7 +54,7 @@ static const char *fsc_name(unsigned int fsc)
 	}
 }
 
-#ifdef CONFIG_KASAN
+#if defined(CONFIG_KASAN) || defined(CONFIG_KASAN_SAMPLE)
 
 /* --- Instructions ----------------------------------------------------------------------------- */
 
@@ -195,7 +195,7 @@ bool arch_finish_shadow_load(struct pt_regs *regs)
 
 #endif
 
-#endif /* CONFIG_KASAN */
+#endif /* CONFIG_KASAN || CONFIG_KASAN_SAMPLE */
 
 struct fault fault_of(const struct pt_regs *regs, bool exec)
 {

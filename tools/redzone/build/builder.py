@@ -43,6 +43,7 @@ FEATURES = {
     "rt": ("REDZONE_PREEMPT_RT",),
     "irqsoff": ("REDZONE_IRQSOFF",),
     "ubsan": ("REDZONE_UBSAN",),
+    "sample": ("REDZONE_SAMPLE",),
 }
 # {option of a command, with underscores: the feature that it stands for}.
 OPTION_FEATURES = {

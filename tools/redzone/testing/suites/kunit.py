@@ -66,10 +66,13 @@ MTE_STACK = [
 ]
 WITH_MTE_STACK = ("hw_tags", "sync", "clang-19", 4, "mtestack")
 CONFIGURATIONS.append(WITH_MTE_STACK)
+# Sampled objects without a mode of KASAN; every kernel that has a mode can sample too.
+WITH_SAMPLE = ("off", "inline", "clang-19", 4, "sample")
+CONFIGURATIONS.append(WITH_SAMPLE)
 # With tagged globals.
 WITH_GLOBALS = ("sw_tags", "inline", "clang-19", 4, "taggedglobals")
 CONFIGURATIONS.append(WITH_GLOBALS)
-FEATURED = {WITH_FEATURES, WITH_RT, WITH_GLOBALS, *LOCKDEP, *MTE_STACK}
+FEATURED = {WITH_FEATURES, WITH_RT, WITH_GLOBALS, WITH_SAMPLE, *LOCKDEP, *MTE_STACK}
 
 # Only memory management and the runtime differ from one compiler and kind of check to another. All other
 # suites run here in one configuration of each kind, and in the suite kunit-matrix in all.
@@ -81,13 +84,14 @@ ALL_SUITES = {
     ("off", "inline", "clang-19", 4),
     ("sw_tags", "inline", "clang-19", 4),
     ("hw_tags", "sync", "clang-19", 4),
-    *(FEATURED - {WITH_GLOBALS, WITH_MTE_STACK}),
+    *(FEATURED - {WITH_GLOBALS, WITH_MTE_STACK, WITH_SAMPLE}),
 }
 # Configurations for --filter: a changed suite runs in each mode.
 FILTERED = (ALL_SUITES - set(LOCKDEP)) | {
     WITH_LOCKDEP,
     WITH_GLOBALS,
     WITH_MTE_STACK,
+    WITH_SAMPLE,
 }
 # Configurations that differ from another only in the compiler's version, or in the number of CPUs as others
 # do; those that the suite lockdep runs; and the second slab allocator.
