@@ -81,7 +81,7 @@ def suite(folders, *skips):
 
 
 def run(context, *folders):
-    """Yield a Result for each test in @folders. One file more than there are jobs runs at once, because tests wait.
+    """Yield a Result for each test in @folders. One file more than there are jobs runs at once: tests wait.
 
     Tests in different files may share only what the builder locks, and REDZONE_SHARED, a folder of this run.
     """
