@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The kernel's KUnit suites in QEMU: inline, outline, Clang, GCC, 1 and 4 CPUs.
 
-Every suite runs in each mode, and the memory suites in every configuration. By default these are so many that
-each mode, family of compilers and feature is in one of them, and each mode with each kind of check. Only the
-shadow call stack with stack erasing is not: e2e boots that.
---rest has those that put the same together in another way, --quick one of each mode. The suite kunit-matrix
-runs all suites in all configurations, and is the only one that boots the second slab allocator."""
+Every suite runs in each mode, and the memory suites in every configuration. By default each mode runs, and in
+Generic mode each kind of check and both families of compilers; all suites run in Generic mode and without
+KASAN. --rest has all suites in the tag modes, and the features with kernels of their own; --quick has one
+configuration of each mode. The suite kunit-matrix runs all suites in all configurations, and is the only one
+that boots the second slab allocator."""
 
 from dataclasses import dataclass
 from pathlib import Path
