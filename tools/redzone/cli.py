@@ -29,7 +29,7 @@ from redzone.decode.output import wanted
 from redzone.elf import ksyms
 from redzone.fuzz import command as fuzz
 from redzone.kit import amalgamate, audit, flags, port_command, ports, size
-from redzone.machine import qemu
+from redzone.machine import accel, qemu
 from redzone.run import again, merge, project
 from redzone.verbs import clean, settings
 from redzone.verbs import help as help_verbs
@@ -171,6 +171,7 @@ def command():
     help="Optimisation level for your files. Default: 2.",
 )
 @click.option("--cpu", default="max", metavar="MODEL", help="QEMU's CPU model. Default: max.")
+@accel.OPTION
 @click.option(
     "--smp",
     type=Number(int, 1, qemu.MAX_CPUS, "N"),
@@ -443,6 +444,7 @@ TEST_MINUTES = {"": 20, "--quick": 6, "--rest": 20}
     is_flag=True,
     help="Also show passed tests; otherwise a terminal gets only failed and skipped ones.",
 )
+@accel.OPTION
 @YES
 @click.pass_context
 def test_verb(context, **options):

@@ -10,7 +10,7 @@ from redzone.core import base
 from redzone.core.base import ROOT, Failure
 from redzone.core.options import check_output
 from redzone.decode.output import wanted
-from redzone.machine import qemu
+from redzone.machine import accel, qemu
 from redzone.run import cpio, host_io, inputs, project, testset
 
 EXAMPLE = ROOT / "examples" / "heap_bugs.c"
@@ -375,4 +375,7 @@ def check(options):
     if job.limits_itself:
         job.parameters.insert(0, f"program.timeout_ms={max(1, int(options.timeout * 1000))}")
     qemu.command_line(job.parameters, options.arguments)
+    # A kernel is built before its machine is made, and there is no need to wait for that.
+    chosen = {"cpu": options.cpu, "icount": options.icount, "mode": options.mode}
+    accel.choose(qemu.Machine(Path(), arch=options.arch, **chosen), qemu.emulator)
     return job
