@@ -626,16 +626,19 @@ def _interrupt(number, frame):
     raise KeyboardInterrupt
 
 
+def _split(argv):
+    """Return (the words of @argv before the first `--`, those after it)."""
+    at = argv.index("--") if "--" in argv else len(argv)
+    return argv[:at], argv[at + 1 :]
+
+
 def main(argv=None):
     """Entry of the command. Does not return."""
     argv = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         # Bytes in a program's output that are not UTF-8 pass through unchanged.
         stream.reconfigure(errors="surrogateescape")
-    program = []
-    if "--" in argv:
-        at = argv.index("--")
-        argv, program = argv[:at], argv[at + 1 :]
+    argv, program = _split(argv)
     # An ordinary end, so that no QEMU stays behind.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
@@ -647,7 +650,8 @@ def main(argv=None):
             for one in (command, *command.commands.values()):
                 one.help, one.epilog = base.called(one.help or ""), base.called(one.epilog or "")
         if argv[0] == "run":
-            argv = project.expand(argv, ".")
+            argv, more = _split(project.expand(argv, "."))
+            program = [*more, *program]
         path = settings.find(".") if argv[0] in command.commands else None
         found = settings.Settings(path, command) if path is not None else None
         if program and argv[0] != "run":

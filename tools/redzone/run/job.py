@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Owns the options of `./redzone run`: checks them, and makes the machine that they describe."""
 
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,7 +68,8 @@ class Options:
     html: str | None = None
     sarif: str | None = None
     junit: str | None = None
-    github: bool = False
+    code_quality: str | None = None
+    github: bool | None = None
     project: str | None = None
     targets: list = field(default_factory=list)
     library: list = field(default_factory=list)
@@ -91,7 +93,9 @@ class Options:
 
     def outputs(self):
         """Return what other programs get of the decoded console."""
-        return wanted.Outputs(self.html, self.sarif, self.junit, self.github)
+        # Whoever has not said what to do gets annotations where somebody reads them.
+        github = os.environ.get("GITHUB_ACTIONS") == "true" if self.github is None else self.github
+        return wanted.Outputs(self.html, self.sarif, self.junit, self.code_quality, github)
 
 
 @dataclass
