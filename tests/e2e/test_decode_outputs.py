@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""--html, --sarif, --junit, --code-quality and --github of decode, run and port; the suite decode-page looks closer."""
+"""--html, --sarif, --junit, --code-quality and --github of decode, run and port; the suite decode-page looks
+closer."""
 
 import html.parser
 import json
