@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from redzone import cli
+from redzone.build import builder
 from redzone.core.base import Failure
 from redzone.machine import accel, qemu
 
@@ -128,6 +129,14 @@ def test_commands(redzone, source):
         result = redzone("run", *words, program, **changes, status=2)
         (line,) = result.stderr.splitlines()
         assert line.startswith("redzone: error: ") and said in line
+
+
+def test_the_interrupt_controller_of_kvm():
+    """Most hosts have no GICv2 for their guests, and QEMU's default is one."""
+    image = builder.build("arm64-generic-inline-clang")["redzone"].image
+    more = {"options": ["-machine", "gic-version=3"], "append": ["kunit.filter_glob=sched"]}
+    outcome = qemu.boot(qemu.Machine(image, smp=4, **more))
+    assert (outcome.status, outcome.message) == (0, None)
 
 
 def test_the_commands_of_tests_get_it_too(monkeypatch):
