@@ -133,7 +133,7 @@ def test_commands(redzone, source):
 
 def test_the_interrupt_controller_of_kvm():
     """Most hosts have no GICv2 for their guests, and QEMU's default is one."""
-    image = builder.build("arm64-generic-inline-clang")["redzone"].image
+    image = builder.build("arm64-generic-inline-clang", ("redzone",))["redzone"].image
     more = {"options": ["-machine", "gic-version=3"], "append": ["kunit.filter_glob=sched"]}
     outcome = qemu.boot(qemu.Machine(image, smp=4, **more))
     assert (outcome.status, outcome.message) == (0, None)

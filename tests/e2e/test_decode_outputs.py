@@ -151,7 +151,8 @@ def test_run(redzone, tmp_path, each):
     number = where["region"]["startLine"]
     assert f"line={number}," in result.stdout
     (first, *_) = json.loads(paths[3].read_text(encoding="utf-8"))
-    place = {"path": where["artifactLocation"]["uri"], "lines": {"begin": number}}
+    path = where["artifactLocation"]["uri"].removeprefix("file://")
+    place = {"path": path, "lines": {"begin": number}}
     assert first["location"] == place and first["check_name"] == "kasan/slab-out-of-bounds"
     assert f'<span class="line">&gt;{number:5} </span>' in text
     assert lines[number - 1].strip()
