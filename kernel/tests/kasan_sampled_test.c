@@ -29,7 +29,7 @@ static struct kasan_report_info last;
 static unsigned int reports;
 static kasan_report_hook_fn saved_hook;
 static kasan_line_tap_fn saved_tap;
-static bool saved_multi_shot;
+static bool saved_multi_shot, begun;
 
 /* Texts that lines of the report must have, in this order, and how many had. */
 static const char *const *wanted;
@@ -50,7 +50,11 @@ static bool look(const char *text)
 
 static int init(struct kunit *test)
 {
+	begun = false;
+	/* Nothing is sampled then. */
+	kunit_needs(test, kasan_enabled(), "KASAN that is on");
 	KUNIT_ASSERT_TRUE(test, sample_start());
+	begun = true;
 	saved_multi_shot = kasan_save_multi_shot();
 	kasan_option("kasan.repeat", "full");
 	saved_hook = kasan_report_hook(note);
@@ -62,6 +66,8 @@ static int init(struct kunit *test)
 
 static void exit(struct kunit *test)
 {
+	if (!begun)
+		return;
 	KUNIT_EXPECT_EQ(test, reports, 0);
 	kasan_line_tap(saved_tap);
 	kasan_report_hook(saved_hook);
