@@ -31,7 +31,7 @@ from redzone.fuzz import command as fuzz
 from redzone.kit import amalgamate, audit, flags, port_command, ports, size
 from redzone.machine import accel, qemu
 from redzone.run import again, merge, project
-from redzone.verbs import clean, settings
+from redzone.verbs import clean, release, settings
 from redzone.verbs import help as help_verbs
 
 EXIT_STATUSES = """\b
@@ -592,7 +592,7 @@ profile.register(bench_verb, _with_features, _choose_features)
 for _module in (merge, flags, amalgamate, audit, ksyms, size, decode, port_command):
     _module.register(command)
 fuzz.register(command, _check_kernel)
-for _module in (clean, help_verbs):
+for _module in (clean, release, help_verbs):
     _module.register(command)
 help_verbs.add_version(command)
 
@@ -606,20 +606,19 @@ def _usage_message(error):
     return f"{text} (see {command} --help)"
 
 
-# Verbs that need nothing but what the wheel brings along.
-_WITHOUT_CLONE = (
-    "decode", "flags", "audit", "amalgamate", "ksyms", "size", "clean", "help", "completion",
-)  # fmt: skip
+# Verbs that need more than what the wheel brings along.
+_OF_CLONES = ("test", "bench", "build", "port", "release")
 
 
 def _check_installed(verb):
-    """Raise Failure if @verb needs the tree, and this command comes from a wheel."""
-    if verb.startswith("-") or verb in _WITHOUT_CLONE or verb not in (*command.commands, "doctor"):
-        return
-    raise Failure(
-        f"'{verb}' builds from the sources, so it needs a clone of the Redzone repository: clone it, "
-        f"and call ./redzone {verb} there. Without a clone there are: {', '.join(_WITHOUT_CLONE)}"
-    )
+    """Raise Failure if @verb needs what this command, which comes from a wheel, does not have."""
+    if verb in _OF_CLONES:
+        raise Failure(
+            f"'{verb}' needs a clone of the Redzone repository: clone it, change into its folder, and call "
+            f"sh redzone {verb}"
+        )
+    if not base.BUILD.is_absolute() and verb in ("run", "fuzz", "doctor", "clean"):
+        raise Failure(f"this user has no home folder: name a folder to build in with {base.PLACE}=DIR")
 
 
 def _interrupt(number, frame):
@@ -649,6 +648,7 @@ def main(argv=None):
             _check_installed(argv[0])
             for one in (command, *command.commands.values()):
                 one.help, one.epilog = base.called(one.help or ""), base.called(one.epilog or "")
+                one.hidden = one.name in _OF_CLONES
         if argv[0] == "run":
             argv, more = _split(project.expand(argv, "."))
             program = [*more, *program]

@@ -18,11 +18,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from redzone.build import compiledb, headers
+from redzone.build import compiledb, headers, prebuilt
 from redzone.core import base, libc_source, process
 from redzone.core.arch import ARCHES, DEFAULT
 from redzone.core.base import BUILD, ROOT, Failure
 
+# This package, which the build's own scripts use.
+PACKAGE = Path(__file__).resolve().parent.parent
 COMPILERS = ("clang-19", "clang-22", "gcc")
 MODES = ("generic", "sw_tags", "hw_tags", "off")
 # Modes in which the compiler has no part, so nothing is inline or outline.
@@ -30,7 +32,7 @@ UNINSTRUMENTED = ("hw_tags", "off")
 # Keys of the outside tools that making a kernel and booting it takes, beside a compiler.
 KERNEL = ("cmake", "ninja", "lld", "objcopy", f"qemu-{DEFAULT}")
 # What a preset's name may carry behind a `+`, in this order: {feature: CMake variables}. They need no preset
-# of their own.
+# of their own. release: of the objects that a wheel carries, see prebuilt.py.
 FEATURES = {
     "scs": ("REDZONE_SHADOW_CALL_STACK",),
     "scs-runtime": ("REDZONE_SHADOW_CALL_STACK", "REDZONE_SCS_RUNTIME"),
@@ -44,6 +46,7 @@ FEATURES = {
     "irqsoff": ("REDZONE_IRQSOFF",),
     "ubsan": ("REDZONE_UBSAN",),
     "sample": ("REDZONE_SAMPLE",),
+    "release": ("REDZONE_RELEASE",),
 }
 # {option of a command, with underscores: the feature that it stands for}.
 OPTION_FEATURES = {
@@ -65,6 +68,7 @@ LIMITED = {
 _chosen = []
 
 _CACHED_TOOLS = re.compile(r"(?m)^CMAKE_(?:MAKE_PROGRAM|\w+_COMPILER):\w+=(/.+)$")
+_CACHED_HOME = re.compile(r"(?m)^CMAKE_HOME_DIRECTORY:INTERNAL=(/.+)$")
 _STEP = re.compile(r"^@step (\d+)/(\d+) (.*)$")
 
 
@@ -382,16 +386,22 @@ def _note_headers(folder, programs):
 ROOM = 64
 
 
-def _tools_are_there(folder):
-    """Return whether the programs that CMake found for the build folder are still in place."""
+def _is_usable(folder):
+    """Return whether the programs that CMake found for the build folder, and this tree, are still in
+    place."""
     cache = folder / "CMakeCache.txt"
-    text = cache.read_text(encoding="utf-8") if cache.is_file() else ""
+    if not cache.is_file():
+        return True
+    text = cache.read_text(encoding="utf-8")
+    home = _CACHED_HOME.search(text)
+    if home and Path(home[1]).resolve() != ROOT:
+        return False
     return all(Path(path).exists() for path in _CACHED_TOOLS.findall(text))
 
 
 def _configure(preset, folder):
     """Run CMake if the build folder is new, or if its programs have moved. Later changes make Ninja do it."""
-    known = _tools_are_there(folder)
+    known = _is_usable(folder)
     if known and (folder / "build.ninja").exists():
         return
     # Without --fresh CMake would keep the old paths.
@@ -399,6 +409,7 @@ def _configure(preset, folder):
     name, features = split_name(preset)
     variables = {variable: None for feature in features for variable in FEATURES[feature]}
     command = ["cmake", *fresh, "--preset", name, "-B", str(folder), f"-DREDZONE_PYTHON={sys.executable}"]
+    command += [f"-DREDZONE_PACKAGE={PACKAGE}", f"-DREDZONE_PREBUILT={prebuilt.folder(preset) or ''}"]
     command += [f"-D{variable}=ON" for variable in variables]
     result = process.run(command, cwd=ROOT)
     # On a full disk CMake succeeds, and removes the file that it could not write.

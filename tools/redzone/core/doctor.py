@@ -47,6 +47,8 @@ LEVELS = {
     "port": "Also needed by ./redzone port",
     "fuzz": "Also needed by ./redzone fuzz",
 }
+if base.INSTALLED:
+    LEVELS = {level: LEVELS[level] for level in ("run", "fuzz")}
 INSTALL = "./redzone doctor --install"
 # What command_for() returns, in a message about something that is missing.
 HINT = re.compile(re.escape(INSTALL) + r"((?: [\w.+-]+)*) (?:installs|gets) ")
@@ -250,7 +252,7 @@ def table():
     ]
     lacking = []
     for level, title in LEVELS.items():
-        print(title)
+        print(base.called(title))
         for tool in (tool for tool in outside.TOOLS if tool.level == level):
             state, version, why = outside.status(tool)
             if state != "ok":
@@ -275,7 +277,7 @@ def c_library():
     print(f"For programs: the source of musl {libc_source.VERSION}, a C library, for all trees of a user")
     print(f"  {_mark('ok' if found else 'missing')} {base.relative(place)}")
     if not found:
-        print(f"{'':{INDENT}}./redzone run fetches it, and {INSTALL} does so now")
+        print(base.called(f"{'':{INDENT}}./redzone run fetches it, and {INSTALL} does so now"))
     return bool(found)
 
 
@@ -331,7 +333,8 @@ def _parse(argv):
     if (uses or named) and not (flags["--install"] or system):
         raise _Wrong("--for and names of programs go with --install or --distribution")
     levels = {"run", *uses} if uses or not named else set()
-    wanted = [t for t in outside.TOOLS if t in named or t.level in levels or "all" in levels]
+    levels |= set(LEVELS if "all" in levels else ())
+    wanted = [t for t in outside.TOOLS if t in named or t.level in levels]
     return flags["--install"], flags["--yes"], wanted, named, system
 
 
@@ -371,7 +374,7 @@ def _install_missing(wanted, ask):
 def main(argv):
     """Run the verb with the arguments @argv. Return the exit status."""
     if "--help" in argv or "-h" in argv:
-        print(USAGE, end="")
+        print(base.called(USAGE), end="")
         return 0
     if "--version" in argv:
         print(f"redzone {base.version()}")
@@ -399,7 +402,7 @@ def main(argv):
     for level in LEVELS if not installs else ():
         if own := [tool for tool in missing if tool.level == level]:
             more = "" if level == "run" else f" --for {level}"
-            print(f"{LEVELS[level]}, and missing: {elsewhere(own) or INSTALL + more}")
+            print(base.called(f"{LEVELS[level]}, and missing: {elsewhere(own) or INSTALL + more}"))
     if broken:
         print(f"Broken: {' '.join(broken)}; see above")
     elif not lacking and library:

@@ -12,11 +12,11 @@ import functools
 from pathlib import Path
 
 from redzone.core import apt, base, outside, process
-from redzone.core.base import BUILD, Failure
+from redzone.core.base import DOWNLOADS, Failure
 
 MINIMUM = (8, 1)
 COMMAND = outside.BY_KEY["qemu-arm64"].command
-FOLDER = BUILD / "qemu"
+FOLDER = DOWNLOADS / "qemu"
 # Megabytes that package lists, packages and their contents take.
 ROOM = 160
 PACKAGES = ("qemu-system-arm", "qemu-system-common", "qemu-system-data")

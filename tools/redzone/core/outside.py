@@ -134,6 +134,9 @@ def _of_ports(known):
 
 _port_tools, PROBLEMS = _of_ports({tool.key: tool for tool in TOOLS})
 TOOLS += tuple(_port_tools)
+if base.INSTALLED:
+    # An installed command has its environment already.
+    TOOLS = tuple(tool for tool in TOOLS if tool.key != "venv")
 # Packages that some releases have in a newer version under another name; that one is then installed. Debian
 # 12: its cargo cannot read the registry's present index.
 NEWER = {"cargo": "cargo-web"}

@@ -147,8 +147,7 @@ class Types:
             for unit in found.iter_CUs() if found else ():
                 top = unit.get_top_DIE()
                 self._left -= 1
-                name = str(PurePosixPath(_text(top, "DW_AT_comp_dir")) / _text(top, "DW_AT_name"))
-                units[name] = top
+                units[dwarf.unit_path(top)] = top
                 if self._left < 0:
                     break
             self._units[image] = units

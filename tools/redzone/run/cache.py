@@ -39,7 +39,8 @@ def _kernel(place):
     parts = []
     folders = [*place.glob("CMakeFiles/kernel*.dir"), *place.glob("CMakeFiles/runtime*.dir")]
     files = [path for folder in folders for path in folder.rglob("*.obj")]
-    files += [*place.glob("kernel.lds"), *place.glob("libc.json")]
+    files += [*place.glob("kernel.lds"), *place.glob("libc.json"), *place.glob("compiler")]
+    files += (base.PREBUILT / place.name).glob("key")
     for path in sorted([*files, *(ROOT / "tools" / "build-scripts").glob("*.py")]):
         parts += [str(path), base.sha256(path)]
     return _hash(*parts)

@@ -10,7 +10,7 @@ answer where a report would be captured (the_report), whose old contents come ba
 import os
 
 # The size of a granule, and names for users: debug.py sets them through begin().
-_settings = {"granule": 8, "root": "", "folder": ""}
+_settings = {"granule": 8, "roots": [], "folder": ""}
 _ROWS = 3
 _CELLS = 16
 # Functions that call a program's or a thread's first one.
@@ -188,7 +188,7 @@ class Lldb:
 
 def _shown(path):
     """Return @path as the user knows it."""
-    for folder in (_settings["folder"], _settings["root"]):
+    for folder in (_settings["folder"], *_settings["roots"]):
         if folder and path.startswith(folder + os.sep):
             return path[len(folder) + 1 :]
     return path
@@ -196,7 +196,8 @@ def _shown(path):
 
 def select_users_frame(one):
     """Select the newest frame that is neither the kernel's nor the runtime's."""
-    ours = tuple(f"{_settings['root']}/{name}/" for name in ("kernel", "runtime", "include", "build"))
+    ours = ("kernel", "runtime", "include", "build")
+    ours = tuple(f"{root}/{name}/" for root in _settings["roots"] for name in ours)
     for select, _, path in one.frames():
         if path and not path.startswith(ours) and "/musl-" not in path:
             select()
