@@ -31,7 +31,7 @@ IN_QUICK = tuple(
     )
 )
 # The default part still builds each architecture with each compiler and each layout, and each compiler with
-# each layout.
+# each layout; on s390x and powerpc64le with one compiler.
 REST = tuple(
     f"runtime-{name}"
     for name in (
@@ -41,13 +41,16 @@ REST = tuple(
         "riscv64-gcc-windowed",
         "x86_64-clang-windowed",
         "x86_64-gcc-full",
+        "arm-clang-full",
+        "s390x-clang-full",
+        "powerpc64le-gcc-full",
     )
 )
 
 # Undefined symbols that the runtime may have: the port's functions, and those that a linker or compiler
 # provides.
 _ALLOWED = re.compile(
-    r"^(kasan_port_\w+|__mem(cpy|move|set)|__init_array_(start|end)|__(start|stop)_hwasan_globals|__exidx_(start|end)|__aeabi_\w+|_GLOBAL_OFFSET_TABLE_)$"
+    r"^(kasan_port_\w+|__mem(cpy|move|set)|__init_array_(start|end)|__(start|stop)_hwasan_globals|__exidx_(start|end)|__aeabi_\w+|_GLOBAL_OFFSET_TABLE_|\.TOC\.)$"
 )
 _SANITIZER = re.compile(r"^__(asan|hwasan)_")
 # What people call by such a name, in every mode.
