@@ -381,8 +381,10 @@ static void null_pointer(void)
 	}
 	kasan_posix_hooks.report_end = saved;
 	CHECK(unit_find(0, "BUG: KASAN: null-ptr-deref in read_32+0x") == 1);
+#ifndef __s390x__ /* It tells the page only, and not that it was a read. */
 	CHECK(unit_find(0, "Read") == 2);
 	CHECK(says("at addr 0000000000000018 by task "));
+#endif
 	CHECK(unit_find(0, " null_pointer+0x") > 0);
 }
 
