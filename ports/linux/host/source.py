@@ -27,7 +27,7 @@ LEFT_OUT = (
     ),
     *(
         f"arch/{name}/"
-        for name in ("mips", "powerpc", "riscv", "s390", "sh", "sparc", "m68k", "parisc", "loongarch")
+        for name in ("mips", "sh", "sparc", "m68k", "parisc", "alpha", "microblaze")
     ),
 )
 # They are read however little of their folder is used.

@@ -19,19 +19,36 @@
 
 #ifndef CONFIG_KASAN_HW_TAGS
 #define CONFIG_KASAN_SHADOW_FULL 1
-/* The upper half of the address space. Addresses in it that are not mapped may have no shadow. A check of
- * such an address faults, as it does with Linux's own KASAN. */
-#define CONFIG_KASAN_SHADOW_HIGH 0xffffffffffffffffUL
+/* The upper half of the address space, if nothing else is said. Addresses in it that are not mapped may have no shadow. A
+ * check of such an address faults, as it does with Linux's own KASAN. */
 #if defined(CONFIG_ARM64_VA_BITS)
-#define CONFIG_KASAN_SHADOW_LOW (-(1UL << CONFIG_ARM64_VA_BITS))
+#define CONFIG_KASAN_SHADOW_HIGH 0xffffffffffffffffUL
+#define CONFIG_KASAN_SHADOW_LOW	 (-(1UL << CONFIG_ARM64_VA_BITS))
+#elif defined(CONFIG_RISCV) || defined(CONFIG_PPC_BOOK3S_64)
+/* arch.h: riscv finds out at boot how many bits an address has, and powerpc runs without translation before. */
+#define CONFIG_KASAN_SHADOW_DYNAMIC 1
+#elif defined(CONFIG_S390)
+/* The kernel has an address space of its own. */
+#define CONFIG_KASAN_SHADOW_LOW	  0UL
+#define CONFIG_KASAN_SHADOW_HIGH  0x1fffffffffffffUL
+#define CONFIG_KASAN_PACKED_STACK 1
+#elif defined(CONFIG_ARM)
+/* Modules and all above them. */
+#define CONFIG_KASAN_SHADOW_LOW	 (CONFIG_KASAN_SHADOW_OFFSET + 0x20000000UL)
+#define CONFIG_KASAN_SHADOW_HIGH 0xffffffffUL
+#elif defined(CONFIG_LOONGARCH)
+/* Three windows, each with an offset: arch.h. */
+#undef CONFIG_KASAN_SHADOW_OFFSET
+#define CONFIG_KASAN_SHADOW_PIECES 1
 #elif defined(CONFIG_X86_64)
+#define CONFIG_KASAN_SHADOW_HIGH 0xffffffffffffffffUL
 #ifdef CONFIG_X86_5LEVEL
 #define CONFIG_KASAN_SHADOW_LOW 0xff00000000000000UL
 #else
 #define CONFIG_KASAN_SHADOW_LOW 0xffff800000000000UL
 #endif
 #else
-#error "Redzone runs in Linux for arm64 and x86_64"
+#error "Redzone does not run in Linux for this architecture"
 #endif
 /* Shadow of vmalloc space comes and goes with its areas, so reports look before they read. */
 #define CONFIG_KASAN_SHADOW_HOLES 1
