@@ -23,23 +23,8 @@
  * index, so that one load reads both. NULL: kasan.stacktrace=off. */
 extern char *kasan_known;
 
-/* The entries of a set, side by side. This file looks into the first only. */
+/* The entries of a set, side by side. Without a far part, this file looks into the first only. */
 #define KASAN_KNOWN_WAYS 4U
-
-/** kasan_known_way() - Return: entry @way of the set of @entry; 0: @entry itself. */
-static inline const struct kasan_record **kasan_known_way(const struct kasan_record **entry,
-							  unsigned int way)
-{
-	return (const struct kasan_record **)((uintptr_t)entry ^ way * sizeof(*entry));
-}
-
-/** kasan_known_entry() - Return: the entry of @table for the stack with @key. */
-static inline const struct kasan_record **kasan_known_entry(char *table, uint32_t key)
-{
-	const uint32_t index = key * 0x9e3779b1U >> ((uintptr_t)table & 31);
-
-	return (const struct kasan_record **)((uintptr_t)table & ~(uintptr_t)63) + index;
-}
 
 /* With frame pointers a table has a second part, so many times larger: see save_frames(). Not where flash and memory
  * are small. */
@@ -54,10 +39,30 @@ static inline const struct kasan_record **kasan_known_entry(char *table, uint32_
 #define KASAN_KNOWN_ENTRIES(entries) \
 	((entries) + KASAN_KNOWN_HAS_FAR * ((entries) >> KASAN_KNOWN_FAR_SHIFT))
 
+/** kasan_known_way() - Return: entry @way of the set of @entry; 0: @entry itself. */
+static inline const struct kasan_record **kasan_known_way(const struct kasan_record **entry,
+							  unsigned int way)
+{
+	return (const struct kasan_record **)((uintptr_t)entry ^ way * sizeof(*entry));
+}
+
+/**
+ * kasan_known_entry() - Return: the entry of @table for the stack with @key.
+ *
+ * Beside a far part it is the first of two. Two stacks that a loop uses in turn often meet, and both are found there.
+ */
+static inline const struct kasan_record **kasan_known_entry(char *table, uint32_t key)
+{
+	const uint32_t index = key * 0x9e3779b1U >> ((uintptr_t)table & 31);
+
+	return (const struct kasan_record **)((uintptr_t)table & ~(uintptr_t)63) +
+	       ((size_t)index << KASAN_KNOWN_HAS_FAR);
+}
+
 /** kasan_known_far() - Return: the first entry of the set for the far key @key. */
 static inline const struct kasan_record **kasan_known_far(char *table, uint32_t key)
 {
-	const unsigned int shift = (uintptr_t)table & 31;
+	const unsigned int shift = ((uintptr_t)table & 31) - KASAN_KNOWN_HAS_FAR;
 	const uint32_t index = key * 0x9e3779b1U >> (shift + KASAN_KNOWN_FAR_SHIFT);
 
 	return (const struct kasan_record **)((uintptr_t)table & ~(uintptr_t)63) +
@@ -155,7 +160,7 @@ static kasan_always_inline bool kasan_known_stack(char *table, uintptr_t ip, uin
 	*handle = record->handle;
 	return true;
 #elif !KASAN_ARCH_UNWINDS && defined(KASAN_PORT_HAS_TASK_ID) && defined(KASAN_PORT_HAS_TASK_STACK)
-	const struct kasan_record *record;
+	const struct kasan_record *record, **entry;
 	struct kasan_near_frames start;
 	struct kasan_bounds bounds;
 	uintptr_t low, high;
@@ -172,11 +177,18 @@ static kasan_always_inline bool kasan_known_stack(char *table, uintptr_t ip, uin
 	if (kasan_unlikely(!kasan_start_frames(&bounds, ip, kasan_arch_frame_prev(fp),
 					       kasan_frame_room(&bounds, fp), &start)))
 		return false;
-	record = kasan_known_read(kasan_known_entry(table, start.key));
-	if (kasan_unlikely(!record || record->pcs[0] != ip ||
-			   !kasan_same_frames(&bounds, &start, record->pcs + 1,
-					      record->more / sizeof(ip))))
-		return false;
+	entry = kasan_known_entry(table, start.key);
+	for (;;) {
+		record = kasan_known_read(entry);
+		if (kasan_likely(record && record->pcs[0] == ip &&
+				 kasan_same_frames(&bounds, &start, record->pcs + 1,
+						   record->more / sizeof(ip))))
+			break;
+		/* The first of a pair lies at an even index. */
+		if (!KASAN_KNOWN_HAS_FAR || (uintptr_t)entry & sizeof(*entry))
+			return false;
+		entry++;
+	}
 	*handle = record->handle;
 	return true;
 #else
