@@ -169,7 +169,7 @@ def check(arch, mode, compiler):
 
 
 def fragments(arch, mode):
-    """Return the files whose options come on top of tinyconfig. Later ones win: what an architecture cannot do
+    """Return the files whose options come on top of tinyconfig. The last wins: what an architecture cannot do
     is in ARCH-kasan.config."""
     names = ["common", arch, *(("kasan", mode, f"{arch}-kasan") if mode != PLAIN else ())]
     files = [CONFIG / f"{name}.config" for name in names]

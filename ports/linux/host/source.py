@@ -25,10 +25,7 @@ LEFT_OUT = (
         "drivers/gpu/drm/nouveau/",
         "tools/testing/selftests/",
     ),
-    *(
-        f"arch/{name}/"
-        for name in ("mips", "sh", "sparc", "m68k", "parisc", "alpha", "microblaze")
-    ),
+    *(f"arch/{name}/" for name in ("mips", "sh", "sparc", "m68k", "parisc", "alpha", "microblaze")),
 )
 # They are read however little of their folder is used.
 NEEDED = ("Kconfig", "Makefile", "Kbuild")

@@ -11,7 +11,7 @@ Standard library only: `doctor` uses it, and runs before there is a virtual envi
 import functools
 from pathlib import Path
 
-from redzone.core import apt, base, outside, process
+from redzone.core import apt, base, outside
 from redzone.core.base import BUILD, Failure
 
 MINIMUM = (8, 1)

@@ -84,7 +84,9 @@ TOOLS = (
     Tool("g++-riscv64", "riscv64-linux-gnu-g++", "g++-riscv64-linux-gnu", "test", "suite porting: C++"),
     Tool("gcc-arm", "arm-linux-gnueabihf-gcc", "gcc-arm-linux-gnueabihf", "test", "runtime builds"),
     Tool("gcc-s390x", "s390x-linux-gnu-gcc", "gcc-s390x-linux-gnu", "test", "runtime builds"),
-    Tool("gcc-powerpc64le", "powerpc64le-linux-gnu-gcc", "gcc-powerpc64le-linux-gnu", "test", "runtime builds"),
+    Tool(
+        "gcc-powerpc64le", "powerpc64le-linux-gnu-gcc", "gcc-powerpc64le-linux-gnu", "test", "runtime builds"
+    ),
     Tool("gcc-cortexm", "arm-none-eabi-gcc", "gcc-arm-none-eabi", "test", "Cortex-M"),
     Tool("g++-cortexm", "arm-none-eabi-g++", "gcc-arm-none-eabi", "test", "suite porting: C++"),
     Tool("qemu-arm", "qemu-system-arm", "qemu-system-arm", "test", "suite porting: Cortex-M", (7, 2)),

@@ -133,7 +133,9 @@ class Image:
     def _read(self, label):
         self.arch = _NAMES.get((self.file.machine, self.file.bits))
         if self.arch is None:
-            raise Failure(f"{label}: machine {self.file.machine}; accepted: {', '.join(audit_code.ARCHITECTURES)}")
+            raise Failure(
+                f"{label}: machine {self.file.machine}; accepted: {', '.join(audit_code.ARCHITECTURES)}"
+            )
         self.relocatable = self.file.type == elf.ET_REL
         self.word = self.file.bits // 8
         self.sections = [self._section(section) for section in self.file.sections]

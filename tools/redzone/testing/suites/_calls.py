@@ -98,8 +98,7 @@ def everything():
         )
         for layout in spec[3]
         # GCC has software tags for arm64 only.
-        if (compiler, layout, machine) != ("gcc", "sw_tags", "riscv64")
-        and (compiler != "gcc" or spec[1])
+        if (compiler, layout, machine) != ("gcc", "sw_tags", "riscv64") and (compiler != "gcc" or spec[1])
     ]
 
 

@@ -33,7 +33,7 @@ def programs(preset):
 
 
 def run_preset(context, compiler, preset, emulator=()):
-    """Yield the results of the unit tests of @preset. @compiler: the first part of their names. @emulator: the
+    """Yield the results of the unit tests of @preset. @compiler: the first part of names. @emulator: the
     command that runs a program, if this machine cannot."""
     reason = context.missing_for(preset)
     if reason:
