@@ -27,7 +27,7 @@ TOOLS = ("make", "clang-19", "lld", "objcopy", "ar", "nm", "libc", "flex", "biso
 class Arch:
     """image: what is booted, in the build folder. target: the compilers' name. modes: of KASAN. tools,
     machine, gcc: keys of redzone.core.outside, for each build, a boot, a build with GCC. parameters: of each
-    boot. gcc is None if Debian has none. board: QEMU's options for the machine and its CPU."""
+    boot. board: QEMU's options for the machine and its CPU."""
 
     image: str
     target: str
@@ -72,72 +72,16 @@ ARCHES = {
         ("console=ttyS0",),
         ("-machine", "virt", "-cpu", "rv64"),
     ),
-    "s390": Arch(
-        "arch/s390/boot/bzImage",
-        "s390x-linux-gnu",
-        MODES[:2],
-        (),
-        "qemu-s390x",
-        "gcc-s390x",
-        # The console in line mode is the other one.
-        ("console=ttyS1",),
-        ("-machine", "s390-ccw-virtio", "-cpu", "max"),
-    ),
-    "powerpc": Arch(
-        "vmlinux",
-        "powerpc64le-linux-gnu",
-        # Before Linux has set up its tables there is no shadow, which inline checks do not ask.
-        MODES[1:2],
-        (),
-        "qemu-ppc64",
-        "gcc-powerpc64le",
-        ("console=hvc0",),
-        ("-machine", "pseries", "-cpu", "power9"),
-    ),
-    "loongarch": Arch(
-        "arch/loongarch/boot/vmlinux.efi",
-        "loongarch64-linux-gnu",
-        # A check needs a function that finds the window.
-        MODES[1:2],
-        (),
-        "qemu-loongarch64",
-        # Debian 12 has none.
-        None,
-        ("console=ttyS0",),
-        ("-machine", "virt", "-cpu", "la464"),
-    ),
-    "arm": Arch(
-        "arch/arm/boot/zImage",
-        "arm-linux-gnueabihf",
-        MODES[:2],
-        (),
-        "qemu-arm",
-        "gcc-arm",
-        ("console=ttyAMA0",),
-        ("-machine", "virt,highmem=off", "-cpu", "cortex-a15"),
-    ),
 }
 # The modes that each compiler is used for.
 OF_COMPILER = {"clang": MODES, "gcc": MODES[:2]}
 
 
-def _default_mode(context, _, mode):
-    return mode or ARCHES[context.params["arch"]].modes[0]
-
-
 def options(function):
     """Add the options that choose a kernel to the command @function."""
     for option in (
-        click.option(
-            "--mode",
-            type=Choice(MODES),
-            callback=_default_mode,
-            help=f"Default: {MODES[0]}, or {MODES[1]} where Linux has only that.",
-        ),
-        # Eager: the default of --mode depends on it.
-        click.option(
-            "--arch", type=Choice(tuple(ARCHES)), default="arm64", is_eager=True, help="Default: arm64."
-        ),
+        click.option("--mode", type=Choice(MODES), default=MODES[0], help=f"Default: {MODES[0]}."),
+        click.option("--arch", type=Choice(tuple(ARCHES)), default="arm64", help="Default: arm64."),
         click.option("--cc", type=Choice(tuple(OF_COMPILER)), default="clang", help="Default: clang (19)."),
         click.option(
             "--config",
@@ -162,18 +106,15 @@ def check(arch, mode, compiler):
     modes = ARCHES[arch].modes
     if mode not in modes:
         raise Failure(f"with --arch {arch} --mode is {' or '.join(modes)}")
-    if compiler == "gcc" and not ARCHES[arch].gcc:
-        raise Failure(f"Debian has no GCC for {arch}; leave out --cc gcc")
     if mode not in OF_COMPILER[compiler]:
         raise Failure("--cc gcc is for Generic mode; leave it out, or give --mode generic-inline")
 
 
 def fragments(arch, mode):
-    """Return the files whose options come on top of tinyconfig. The last wins: what an architecture cannot do
-    is in ARCH-kasan.config."""
-    names = ["common", arch, *(("kasan", mode, f"{arch}-kasan") if mode != PLAIN else ())]
-    files = [CONFIG / f"{name}.config" for name in names]
-    return [path for path in files if path.is_file() or not path.stem.endswith("-kasan")]
+    """Return the files whose options come on top of tinyconfig."""
+    return [
+        CONFIG / f"{name}.config" for name in ("common", arch, *(("kasan", mode) if mode != PLAIN else ()))
+    ]
 
 
 def wanted(files):

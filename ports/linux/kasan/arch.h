@@ -19,14 +19,6 @@ static inline bool kasan_arch_shadow(unsigned long *low, unsigned long *high)
 	*high = ULONG_MAX;
 	return true;
 }
-#elif defined(CONFIG_PPC_BOOK3S_64)
-/* Linux's KASAN needs radix tables, and sets them up first. */
-static inline bool kasan_arch_shadow(unsigned long *low, unsigned long *high)
-{
-	*low = PAGE_OFFSET;
-	*high = KASAN_SHADOW_START - 1;
-	return kasan_arch_is_ready();
-}
 #endif
 
 /* --- Stacks --- */
@@ -42,35 +34,18 @@ static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, un
 	*high = info.high;
 	return info.low && sp - info.low < info.high - info.low;
 }
-#elif defined(CONFIG_X86_64) || defined(CONFIG_S390)
+#elif defined(CONFIG_X86_64)
 #include <asm/stacktrace.h>
-#ifdef CONFIG_S390
-#define KASAN_STACK_POINTER(sp) (sp)
-#else
-#define KASAN_STACK_POINTER(sp) ((unsigned long *)(sp))
-#endif
 static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, unsigned long *high)
 {
 	struct stack_info info = {};
 	unsigned long seen = 0;
 
-	if (get_stack_info(KASAN_STACK_POINTER(sp), current, &info, &seen) ||
+	if (get_stack_info((unsigned long *)sp, current, &info, &seen) ||
 	    info.type == STACK_TYPE_UNKNOWN)
 		return false;
 	*low = (unsigned long)info.begin;
 	*high = (unsigned long)info.end;
-	return true;
-}
-#elif defined(CONFIG_LOONGARCH)
-#include <asm/stacktrace.h>
-static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, unsigned long *high)
-{
-	struct stack_info info = {};
-
-	if (get_stack_info(sp, current, &info))
-		return false;
-	*low = info.begin;
-	*high = info.end;
 	return true;
 }
 #elif defined(CONFIG_RISCV) && defined(CONFIG_IRQ_STACKS)
@@ -80,26 +55,6 @@ static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, un
 	*low = (unsigned long)raw_cpu_read(irq_stack_ptr);
 	*high = *low + IRQ_STACK_SIZE;
 	return *low && sp - *low < IRQ_STACK_SIZE;
-}
-#elif defined(CONFIG_ARM) && defined(CONFIG_IRQSTACKS)
-DECLARE_PER_CPU(u8 *, irq_stack_ptr);
-static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, unsigned long *high)
-{
-	*high = (unsigned long)raw_cpu_read(irq_stack_ptr);
-	*low = *high - THREAD_SIZE;
-	return *high && sp - *low < THREAD_SIZE;
-}
-#elif defined(CONFIG_PPC64)
-#include <asm/irq.h>
-static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, unsigned long *high)
-{
-	const unsigned int cpu = raw_smp_processor_id();
-
-	*low = (unsigned long)hardirq_ctx[cpu];
-	if (!*low || sp - *low >= THREAD_SIZE)
-		*low = (unsigned long)softirq_ctx[cpu];
-	*high = *low + THREAD_SIZE;
-	return *low && sp - *low < THREAD_SIZE;
 }
 #else
 static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, unsigned long *high)

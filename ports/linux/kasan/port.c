@@ -95,7 +95,7 @@ uint64_t kasan_port_seed(void)
 
 bool kasan_port_is_user(uintptr_t addr)
 {
-	return current->mm && !IS_ENABLED(CONFIG_ALTERNATE_USER_ADDRESS_SPACE) && addr < TASK_SIZE;
+	return current->mm && addr < TASK_SIZE;
 }
 
 bool kasan_port_is_code(uintptr_t pc)
@@ -174,11 +174,7 @@ void kasan_non_canonical_hook(unsigned long addr)
 	const char *type = "maybe wild-memory-access";
 	uintptr_t access;
 
-#ifdef CONFIG_KASAN_SHADOW_OFFSET
-	if (addr < CONFIG_KASAN_SHADOW_OFFSET)
-		return;
-#endif
-	if (!redzone_shadow_fault_to_access(addr, &access))
+	if (addr < CONFIG_KASAN_SHADOW_OFFSET || !redzone_shadow_fault_to_access(addr, &access))
 		return;
 	if (access < PAGE_SIZE)
 		type = "null-ptr-deref";

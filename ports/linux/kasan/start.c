@@ -60,10 +60,6 @@ void __init redzone_start(void)
 
 #ifdef CONFIG_KASAN_SHADOW_DYNAMIC
 	redzone_place();
-	if (!redzone_placed) {
-		pr_warn("kasan: there is no shadow, so Redzone is off\n");
-		return;
-	}
 #endif
 	/* The parser writes into what it reads. */
 	strscpy(parameters, boot_command_line, sizeof(parameters));

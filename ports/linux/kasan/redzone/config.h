@@ -24,22 +24,9 @@
 #if defined(CONFIG_ARM64_VA_BITS)
 #define CONFIG_KASAN_SHADOW_HIGH 0xffffffffffffffffUL
 #define CONFIG_KASAN_SHADOW_LOW	 (-(1UL << CONFIG_ARM64_VA_BITS))
-#elif defined(CONFIG_RISCV) || defined(CONFIG_PPC_BOOK3S_64)
-/* arch.h: riscv finds out at boot how many bits an address has, and powerpc runs without translation before. */
+#elif defined(CONFIG_RISCV)
+/* How many bits an address has is found out at boot: arch.h. */
 #define CONFIG_KASAN_SHADOW_DYNAMIC 1
-#elif defined(CONFIG_S390)
-/* The kernel has an address space of its own. */
-#define CONFIG_KASAN_SHADOW_LOW	  0UL
-#define CONFIG_KASAN_SHADOW_HIGH  0x1fffffffffffffUL
-#define CONFIG_KASAN_PACKED_STACK 1
-#elif defined(CONFIG_ARM)
-/* Modules and all above them. */
-#define CONFIG_KASAN_SHADOW_LOW	 (CONFIG_KASAN_SHADOW_OFFSET + 0x20000000UL)
-#define CONFIG_KASAN_SHADOW_HIGH 0xffffffffUL
-#elif defined(CONFIG_LOONGARCH)
-/* Three windows, each with an offset: arch.h. */
-#undef CONFIG_KASAN_SHADOW_OFFSET
-#define CONFIG_KASAN_SHADOW_PIECES 1
 #elif defined(CONFIG_X86_64)
 #define CONFIG_KASAN_SHADOW_HIGH 0xffffffffffffffffUL
 #ifdef CONFIG_X86_5LEVEL

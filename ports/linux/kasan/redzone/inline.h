@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inline.h - the hot functions of the port in line (KASAN_PORT_INLINE_H). port.c has them as functions for other
- * architectures, and for kernels under Xen, which cannot switch interrupts off by themselves.
+ * inline.h - the hot functions of the port in line (KASAN_PORT_INLINE_H). port.c has them as functions for kernels
+ * under Xen, which cannot switch interrupts off by themselves.
  *
  * The runtime is compiled without Linux's headers, so redzone_offsets.h has what it needs of struct task_struct.
  */
