@@ -25,7 +25,7 @@ LEFT_OUT = (
         "drivers/gpu/drm/nouveau/",
         "tools/testing/selftests/",
     ),
-    *(f"arch/{name}/" for name in ("mips", "sh", "sparc", "m68k", "parisc", "alpha", "microblaze")),
+    *(f"arch/{name}/" for name in ("mips", "powerpc", "s390", "sh", "sparc", "m68k", "parisc", "loongarch")),
 )
 # A tree of a Redzone that left out more of Debian's source has no such file, and is made anew.
 NEWEST = TREE / "arch/riscv/kernel/setup.c"
@@ -75,7 +75,8 @@ def tree(source=None):
         else:
             apply.Tree(source).version()
             stamp = str(Path(source).resolve())
-        if NEWEST.is_file() and STAMP.is_file() and STAMP.read_text(encoding="utf-8") == stamp:
+        whole = source is not None or NEWEST.is_file()
+        if whole and STAMP.is_file() and STAMP.read_text(encoding="utf-8") == stamp:
             return TREE
         base.check_room(HOME, megabytes=ROOM)
         base.say(f"copying {stamp} to {base.relative(TREE)}; this takes a minute")
