@@ -23,7 +23,7 @@
  * index, so that one load reads both. NULL: kasan.stacktrace=off. */
 extern char *kasan_known;
 
-/* The entries of a set, side by side. Without a far part, this file looks into the first only. */
+/* The entries of a set, side by side. This file looks into the first only. */
 #define KASAN_KNOWN_WAYS 4U
 
 /* With frame pointers a table has a second part, so many times larger: see save_frames(). Not where flash and memory
@@ -49,7 +49,7 @@ static inline const struct kasan_record **kasan_known_way(const struct kasan_rec
 /**
  * kasan_known_entry() - Return: the entry of @table for the stack with @key.
  *
- * Beside a far part it is the first of two. Two stacks that a loop uses in turn often meet, and both are found there.
+ * Beside a far part it is the first of two, of which save_frames() looks into the other before it makes the far key.
  */
 static inline const struct kasan_record **kasan_known_entry(char *table, uint32_t key)
 {
@@ -160,7 +160,7 @@ static kasan_always_inline bool kasan_known_stack(char *table, uintptr_t ip, uin
 	*handle = record->handle;
 	return true;
 #elif !KASAN_ARCH_UNWINDS && defined(KASAN_PORT_HAS_TASK_ID) && defined(KASAN_PORT_HAS_TASK_STACK)
-	const struct kasan_record *record, **entry;
+	const struct kasan_record *record;
 	struct kasan_near_frames start;
 	struct kasan_bounds bounds;
 	uintptr_t low, high;
@@ -177,18 +177,11 @@ static kasan_always_inline bool kasan_known_stack(char *table, uintptr_t ip, uin
 	if (kasan_unlikely(!kasan_start_frames(&bounds, ip, kasan_arch_frame_prev(fp),
 					       kasan_frame_room(&bounds, fp), &start)))
 		return false;
-	entry = kasan_known_entry(table, start.key);
-	for (;;) {
-		record = kasan_known_read(entry);
-		if (kasan_likely(record && record->pcs[0] == ip &&
-				 kasan_same_frames(&bounds, &start, record->pcs + 1,
-						   record->more / sizeof(ip))))
-			break;
-		/* The first of a pair lies at an even index. */
-		if (!KASAN_KNOWN_HAS_FAR || (uintptr_t)entry & sizeof(*entry))
-			return false;
-		entry++;
-	}
+	record = kasan_known_read(kasan_known_entry(table, start.key));
+	if (kasan_unlikely(!record || record->pcs[0] != ip ||
+			   !kasan_same_frames(&bounds, &start, record->pcs + 1,
+					      record->more / sizeof(ip))))
+		return false;
 	*handle = record->handle;
 	return true;
 #else

@@ -293,14 +293,13 @@ static void put_near(const struct kasan_record **near, const struct kasan_record
 }
 #endif
 
-/* @entry: of the far key, where there are far keys. */
+/* @entry: of the far key, where there are far keys. Looks into @ways entries from @way on. */
 static const struct kasan_record *find_frames(const struct kasan_bounds *bounds,
 					      const struct kasan_near_frames *start, uintptr_t ip,
-					      const struct kasan_record **entry)
+					      const struct kasan_record **entry, unsigned int way,
+					      unsigned int ways)
 {
-	unsigned int way;
-
-	for (way = 0; way < KASAN_KNOWN_WAYS; way++) {
+	for (; way < ways; way++) {
 		const struct kasan_record *record = kasan_known_read(kasan_known_way(entry, way));
 
 		if (record && record->pcs[0] == ip &&
@@ -342,10 +341,17 @@ static uint32_t save_frames(const struct kasan_bounds *bounds, uintptr_t ip, uin
 	    kasan_start_frames(bounds, ip, first, UINTPTR_MAX, &start)) {
 		near = kasan_known_entry(table, start.key);
 #if KASAN_KNOWN_HAS_FAR
+		/* Often two stacks that a loop uses in turn have met, and the far key would cost more. */
+		known = find_frames(bounds, &start, ip, near, 1, 2);
+		if (known) {
+			put_near(near, known, is_turn());
+			return known->handle;
+		}
 		far_word = far_key(bounds, &start);
 		far = &far_word;
 #endif
-		known = find_frames(bounds, &start, ip, far ? kasan_known_far(table, *far) : near);
+		known = find_frames(bounds, &start, ip, far ? kasan_known_far(table, *far) : near,
+				    0, KASAN_KNOWN_WAYS);
 		if (known) {
 #if KASAN_KNOWN_HAS_FAR
 			put_near(near, known, is_turn());
