@@ -69,7 +69,8 @@ ARCHES = {
         (),
         "qemu-riscv64",
         "gcc-riscv64",
-        ("console=ttyS0",),
+        # QEMU before 8.1 says which extensions there are in the older way only.
+        ("console=ttyS0", "riscv_isa_fallback"),
         ("-machine", "virt", "-cpu", "rv64"),
     ),
 }
