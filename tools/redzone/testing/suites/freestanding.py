@@ -148,7 +148,9 @@ def judge(name, mode, files):
 def judge_fuzz(name, files):
     """Judge the fuzzing loop: it needs nothing but its two functions of the port, not even the runtime."""
     undefined, defined = names(files)
-    foreign = sorted(symbol for symbol in undefined if not re.match(r"kasan_port_fuzz_|__aeabi_|\.TOC\.$", symbol))
+    foreign = sorted(
+        symbol for symbol in undefined if not re.match(r"kasan_port_fuzz_|__aeabi_|\.TOC\.$", symbol)
+    )
     if foreign:
         return Result(name, FAIL, "needs symbols that no port has to give: " + ", ".join(foreign))
     lacking = {"kasan_fuzz_loop", "__sanitizer_cov_trace_pc", "__sanitizer_cov_trace_cmp8"} - defined
