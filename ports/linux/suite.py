@@ -189,6 +189,16 @@ def _compare(name, own, ours):
     return Result(name, FAIL if lines else PASS, "\n".join(lines), ours.log)
 
 
+def both(make, rows):
+    """Yield a Result for each of the boots @rows of the kernel of @make: Redzone's against Linux's own."""
+    theirs = _boots(build.build(make, own=True), rows)
+    for name, session in _boots(build.build(make), rows).items():
+        compared = _compare(name, theirs[name], session)
+        if compared.status == PASS:
+            compared = result(name, readers(session, theirs[name], make.tree), session.log)
+        yield compared
+
+
 def _user_tree(tree):
     """--apply and --revert of a whole tree of Linux: afterwards nothing has changed."""
     apply.revert(tree)

@@ -33,7 +33,11 @@ struct question {
 /* Is @addr in the shadow of other memory? */
 static bool is_shadow(uintptr_t addr)
 {
-#if defined(CONFIG_KASAN_SHADOW_FULL)
+#if defined(CONFIG_KASAN_SHADOW_PIECES)
+	uintptr_t described;
+
+	return kasan_shadow_fault_to_access(addr, &described);
+#elif defined(CONFIG_KASAN_SHADOW_FULL)
 	return addr - ((KASAN_FULL_LOW >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET) <=
 	       KASAN_FULL_SPAN >> KASAN_SHADOW_SCALE_SHIFT;
 #elif defined(CONFIG_KASAN_SHADOW_WINDOWED)

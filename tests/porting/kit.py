@@ -23,7 +23,7 @@ from redzone.testing.needs import first, need
 
 TEMPLATE = ROOT / "ports" / "template"
 CLANG_TARGET = {name: arch.target for name, arch in ARCHES.items()}
-GCC = {name: BY_KEY[arch.gcc].command for name, arch in ARCHES.items()}
+GCC = {name: BY_KEY[arch.gcc].command for name, arch in ARCHES.items() if arch.gcc}
 # Cortex-M boards of the example, and the processors that are only built.
 CORTEX_M = {"cortex-m3": "mps2-an385", "cortex-m7": "mps2-an500", "cortex-m33": "mps2-an505"}
 for _cpu in (*CORTEX_M, "cortex-m0plus"):

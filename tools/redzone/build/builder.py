@@ -181,6 +181,9 @@ def presets():
 def tools_of(preset):
     """Return the keys of the outside tools that building @preset needs."""
     keys = ["cmake", "ninja"]
+    if preset in ("host-unit-s390x", "host-unit-riscv64"):
+        arch = preset.rpartition("-")[2]
+        return [*keys, ARCHES[arch].gcc, f"libc-{arch}"]
     if preset.startswith("host-unit"):
         return [*keys, "gcc" if preset.endswith("-gcc") else "clang-19", "libc"]
     if "-clang-22" in preset:

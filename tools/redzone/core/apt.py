@@ -103,6 +103,25 @@ def newer_lists(folder):
     return options(folder, "newer.list", "\n".join(lines) + "\n") if lines else None
 
 
+def fetch_newer(folder, packages, megabytes):
+    """Unpack @packages of the backports suite into @folder/root. @megabytes: what all of it takes.
+
+    Raise Failure with the reason, as in "this machine has no archive with a newer one", or base.DiskFull."""
+    given = newer_lists(folder / "apt")
+    if given is None:
+        raise Failure("this machine has no archive with a newer one")
+    # With less, apt-get update does not end.
+    base.check_room(folder, megabytes=megabytes)
+    # Parts of a download that failed, or another version.
+    for package in folder.glob("*.deb"):
+        package.unlink()
+    for command in (["update"], ["download", *packages]):
+        status, output = call(["apt-get", "-q", *given, *command], cwd=folder)
+        if status != 0:
+            raise Failure(f"a newer one cannot be fetched: {reason(output, folder)}")
+    unpack(sorted(folder.glob("*.deb")), folder / "root")
+
+
 def unpack(packages, folder):
     """Unpack the files @packages into the new @folder, and delete them. Raise Failure."""
     new = folder.with_name(f"{folder.name}.new")

@@ -68,6 +68,10 @@ gcc-aarch64-linux-gnu  gcc-aarch64-linux-gnu    aarch64-linux-gnu-gcc -         
 gcc-riscv64-linux-gnu  gcc-riscv64-linux-gnu    riscv64-linux-gnu-gcc -                    -        -
 g++-aarch64-linux-gnu  gcc-c++-aarch64-linux-gnu aarch64-linux-gnu-gcc -                   -        -
 g++-riscv64-linux-gnu  gcc-c++-riscv64-linux-gnu riscv64-linux-gnu-gcc -                   -        -
+gcc-s390x-linux-gnu    gcc-s390x-linux-gnu      -                     -                    -        -
+gcc-powerpc64le-linux-gnu gcc-powerpc64le-linux-gnu -               -                    -        -
+libc6-dev-s390x-cross  -                        -                     -                    -        -
+libc6-dev-riscv64-cross -                       -                     -                    -        -
 gcc-arm-linux-gnueabihf -                       -                     -                    -        -
 gcc-arm-none-eabi      arm-none-eabi-gcc-cs,arm-none-eabi-gcc-cs-c++ arm-none-eabi-gcc gcc-arm-none-eabi,g++-arm-none-eabi - gcc-arm-embedded
 qemu-arm               qemu-system-arm          qemu-system-arm       qemu-system-arm      qemu     qemu
