@@ -100,7 +100,7 @@ FILTERED = (ALL_SUITES - set(LOCKDEP)) | {
 # do; those that the suite lockdep runs; and the second slab allocator.
 MATRIX_ONLY = {
     *SECOND_ALLOCATOR,
-    ("generic", "outline", "clang-19", 1),
+    ("generic", "outline", "clang-19", 4),
     ("generic", "inline", "gcc", 1),
     ("generic", "outline", "gcc", 1),
     ("sw_tags", "outline", "clang-19", 1),
