@@ -15,7 +15,7 @@ import pytest
 from redzone.core import base
 from redzone.core.base import ROOT, Failure
 from redzone.kit.ports.linux import port, suite, suite_stress, table
-from redzone.kit.ports.linux.host import apply, bench, boot, build, disk, names
+from redzone.kit.ports.linux.host import apply, bench, boot, build, disk, names, source
 from redzone.machine import ktap
 
 pytestmark = pytest.mark.quick
@@ -170,6 +170,56 @@ def test_a_folder_that_is_not_linuxs_is_refused(tree):
     with pytest.raises(Failure, match=r"has no report\.c"):
         apply.apply(tree)
     assert contents(tree) == before
+
+
+# --- --source DIR -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A build folder of its own, with a build of another tree in it."""
+    folder = tmp_path / "build"
+    for name, value in (("HOME", folder), ("TREE", folder / "tree"), ("STAMP", folder / "tree.source")):
+        monkeypatch.setattr(source, name, value)
+    monkeypatch.setattr(base, "check_room", lambda *_, **__: None)
+    (folder / "arm64-generic-inline").mkdir(parents=True)
+    (folder / "arm64-generic-inline/fragments").touch()
+    (folder / "tree.source").write_text("linux-source-6.12 1", encoding="utf-8")
+    return folder
+
+
+def test_what_changes_in_the_users_tree_changes_in_the_copy(tree, home):
+    copy = source.tree(str(tree))
+    (copy / "mark").touch()
+    assert source.tree(str(tree)) == copy and (copy / "mark").exists()
+    (tree / "include/linux/kasan.h").write_text("another interface\n", encoding="utf-8")
+    source.tree(str(tree))
+    assert (copy / "include/linux/kasan.h").read_text(encoding="utf-8") == "another interface\n"
+
+
+def test_builds_of_another_tree_are_not_used(tree, home):
+    built = home / "arm64-generic-inline/fragments"
+    source.tree(str(tree))
+    assert not built.exists()
+    built.parent.mkdir()
+    built.touch()
+    (tree / "Makefile").touch()
+    source.tree(str(tree))
+    assert built.exists()
+
+
+def test_a_users_build_is_not_copied(tree, home):
+    kept = {"drivers/a.c", "include/config.h", "arch/arm64/Kconfig"}
+    made = {
+        *(".config", ".git/HEAD", "include/config/auto.conf", "include/generated/autoconf.h"),
+        *("arch/arm64/include/generated/asm/a.h", "drivers/a.o", "drivers/.a.o.cmd"),
+    }
+    for name in kept | made:
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).touch()
+    copy = contents(source.tree(str(tree)))
+    assert kept <= set(copy)
+    assert not made & set(copy)
 
 
 # --- The prefix -----------------------------------------------------------------------------------
