@@ -275,6 +275,13 @@ def test_options_that_linux_drops_are_found():
     assert build.lacking(options, text) == ["CONFIG_B", "CONFIG_D"]
 
 
+def test_variables_of_make_give_the_kernel_a_name_and_no_folder():
+    make = build.Make(Path("tree"), "generic-inline")
+    other = build.Make(Path("tree"), "generic-inline", variables=("REDZONE_SCS=1",))
+    assert other.output == make.output
+    assert (make.name, other.name) == ("arm64-generic-inline", "arm64-generic-inline+redzone_scs")
+
+
 def test_kernels_and_compilers_have_folders_of_their_own():
     makes = [
         build.Make(Path("tree"), mode, arch, compiler)
@@ -506,7 +513,7 @@ def test_a_row_has_its_goal_beside_it(mode, row, count, goal, met):
 def test_all_that_is_counted_has_a_title():
     code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "ports/linux/module").glob("*.c"))
     counted = set(re.findall(r"\brow\(\"(\w+)\"|\{\"(\w+)\", \w+\}", code))
-    counted = {name for pair in counted for name in pair if name} - {"nothing"}
+    counted = {name for pair in counted for name in pair if name} - {"nothing", "mix"}
     tests = {"fix_size", "full_fit", "long_busy_list", "random_size", "fix_align"}
     assert set(table.TITLES) == counted | tests | {"memory_kib", "image_kib"}
 
@@ -529,6 +536,43 @@ def test_sampling_is_compared_with_the_kernel_without_kasan():
     found = table.sample_rows(own, ours, dict.fromkeys(table.INTERVALS, 0.934))[1:]
     assert len(found) == len(table.INTERVALS)
     assert found[0] == ("1", "150 (1.50x)", "119 (1.19x)", "93%")
+
+
+def test_the_lock_validator_is_compared_with_the_kernel_without():
+    base = dict.fromkeys(("mix", *table.WORKS), 100)
+    kernels = {
+        (heading, validator): dict.fromkeys(base, count)
+        for heading, count in ((table.OWN, 400), (table.OURS, 250))
+        for validator in table.VALIDATORS
+    }
+    heading, *body = table.lock_rows(1, base, kernels)
+    assert heading[:4] == ("kernel", "Linux, published", "mix", "getpid()")
+    assert body[0] == ("neither", "x1.0", *("100",) * 6)
+    assert body[1] == ("Linux's own, validator instrumented", "x6.7", *("x4.00",) * 6)
+    assert body[-1] == ("Redzone, the first byte of each lock", "-", *("x2.50",) * 6)
+
+
+def test_hardware_tags_check_the_lock_validator_in_any_case():
+    with pytest.raises(Failure, match="another --mode"):
+        table.run("lockdep", "hw_tags", "arm64", "clang", None, (), 1, None, None, False)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "WARNING: possible circular locking dependency detected",
+        "BUG: MAX_LOCKDEP_ENTRIES too low!",
+        "turning off the locking correctness validator.",
+    ],
+)
+def test_a_kernel_that_warns_is_not_compared(monkeypatch, tmp_path, line):
+    """The validator is off after that, and costs nothing."""
+    lines = ["redzone-bench: mix 1", f"[    1.0] {line}", "redzone-bench: end 0"]
+    monkeypatch.setattr(bench.boot, "run", lambda *_, **__: boot.Session(tmp_path / "log", lines=lines))
+    kernel = SimpleNamespace(image=SimpleNamespace(name="x"), initrd=tmp_path)
+    assert bench.measure(kernel) == {"mix": 1}
+    with pytest.raises(Failure, match=re.escape(line)):
+        bench.measure(kernel, strict=True)
 
 
 def test_only_hardware_tags_are_sampled():
