@@ -359,6 +359,10 @@ def test_a_report_that_other_readers_do_not_understand_is_named(tmp_path, monkey
     assert found and found[0].startswith("syzkaller: ")
     # Linux's own may be as bad.
     assert suite.readers(session(bad), session(bad), None) == found
+    hook = "BUG: KASAN: slab-use-after-free in __kasan_check_write+0x10/0x1c"
+    bad = [hook if "BUG: KASAN: " in line else line for line in good]
+    found = suite.readers(session(bad), session(good), None)
+    assert found and found[0].startswith("1 reports name KASAN's own function: ")
 
 
 def test_only_exceptions_inside_redzone_are_its_own():
@@ -391,6 +395,17 @@ def test_traces_that_are_too_short_are_a_failure(tmp_path):
     assert suite._compare("x", own, session(5)).status == suite.PASS
     result = suite._compare("x", own, session(1))
     assert (result.status, result.detail) == (suite.FAIL, "traces have 1 functions, with Linux's own 8")
+
+
+def test_a_pattern_chooses_kernels():
+    def names(pattern=None):
+        return [make.name for _, make in suite.makes(Path("tree"), suite.BOOTS, 2, pattern)]
+
+    assert len(names()) == len(suite.BOOTS)
+    assert names("*+rt") == ["arm64-generic-inline+rt"]
+    assert set(names("x86_64-*")) == {name for name in names() if name.startswith("x86_64")}
+    with pytest.raises(Failure, match="matches no kernel"):
+        names("riscv64-*")
 
 
 # --- Stress ---------------------------------------------------------------------------------------
