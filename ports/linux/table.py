@@ -243,6 +243,14 @@ VALIDATORS = {
 }
 
 
+LOCK_NOTES = (
+    "Instructions under QEMU's -icount; mix: all works together. neither: without KASAN and PROVE_LOCKING. "
+    "Without instrumentation KASAN checks no access of the validator itself.",
+    "the first byte of each lock: not instrumented, with a check at each acquisition.",
+    "Linux, published: the time of a parallel build of Linux on x86-64 (2025).",
+)
+
+
 def lock_rows(number, base, kernels):
     """Return the rows of the table of the half with @number, the heading first. @base: {work: count} of the
     kernel with neither. @kernels: {(heading, validator): {work: count}}."""
@@ -286,14 +294,7 @@ def _locks(page, make):
         title: _lock_half(page, make, number, title, kinds)
         for number, (title, kinds) in enumerate(HALVES.items())
     }
-    page.notes(
-        [
-            "Instructions under QEMU's -icount; mix: all works together. neither: without KASAN and",
-            "PROVE_LOCKING. Without instrumentation KASAN checks no access of the validator itself. The last",
-            "row of each has a check of the lock's first byte at each acquisition.",
-            "Linux, published: the time of a parallel build of Linux on x86-64 (2025).",
-        ]
-    )
+    page.notes(LOCK_NOTES)
     return halves
 
 
