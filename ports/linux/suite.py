@@ -3,7 +3,7 @@
 
 It fetches Debian's source the first time, and builds two kernels for each row of BOOTS: about two hours on
 two CPUs. With --quick it does so for arm64, Generic mode with inline checks, only. --filter chooses kernels,
-for example 'x86_64-*' or '*+rt'.
+for example 'x86_64-*' or '*rt'.
 """
 
 import fnmatch
@@ -18,7 +18,7 @@ from redzone.machine import ktap
 from redzone.testing.runner import FAIL, PASS, SKIP, Result, result
 from redzone.testing.suites import syzkaller
 
-from .host import apply, boot, build, disk, source
+from .host import apply, bench, boot, build, disk, source
 
 SLOW = True
 QUICK = "part"
@@ -36,6 +36,7 @@ BOOTS = {
     ("arm64", "generic-outline", "gcc"): [(1, ())],
     ("arm64", "generic-inline", "clang", "scs"): [(4, ())],
     ("arm64", "generic-inline", "clang", "rt"): [(4, ())],
+    ("arm64", "generic-inline", "clang", "lockdep"): [(4, ())],
     ("arm64", "generic-inline", "clang", "module"): [(1, ())],
     ("arm64", "sw_tags", "clang", "module"): [(1, ())],
     ("arm64", "hw_tags", "clang", "module"): [(1, ())],
@@ -184,6 +185,13 @@ def readers(session, own, tree):
     return lines
 
 
+def warnings(lines):
+    """Return what the console @lines say of the lock validator: warnings, and that it is off."""
+    return [
+        line.partition("] ")[2] for line in lines if bench.WARNING.search(line) and "BUG: KASAN: " not in line
+    ]
+
+
 def _compare(name, own, ours):
     if ours.ended:
         return Result(name, FAIL, f"Linux stopped: {ours.ended}", ours.log)
@@ -241,6 +249,8 @@ def run(context):
             compared = _compare(name, theirs[name], session)
             if compared.status == PASS:
                 wrong = readers(session, theirs[name], tree)
+                if "lockdep" in more:
+                    wrong += warnings(session.lines)
                 compared = result(name, wrong, session.log)
             yield compared
         if "kunit-all" in more:
