@@ -19,6 +19,14 @@
 #endif
 _Static_assert(FIRST_ENTRIES == (uint32_t)1 << (32 - FIRST_SHIFT),
 	       "a shift of 32 bits to an index");
+/* See kasan_known_entry(): beside a far part, a hash is the index of a pair. */
+#define PAIR_SHIFT KASAN_KNOWN_HAS_FAR
+/* The entries in which a stack without a far key is looked up. */
+#if KASAN_KNOWN_HAS_FAR && !defined(KASAN_PORT_HAS_SHADOW_STACK)
+#define NEAR_WAYS 2U
+#else
+#define NEAR_WAYS KASAN_KNOWN_WAYS
+#endif
 /* How many times larger each table is than the one before. */
 #define GROWTH 4U
 
@@ -29,7 +37,7 @@ static const struct kasan_record *first_entries[KASAN_KNOWN_ENTRIES(FIRST_ENTRIE
 #define NO_SHIFT 31U
 static const struct kasan_record *const no_entries[2 * KASAN_KNOWN_WAYS] ALIGNED;
 
-#define FIRST_TABLE ((char *)first_entries + FIRST_SHIFT)
+#define FIRST_TABLE ((char *)first_entries + FIRST_SHIFT + PAIR_SHIFT)
 
 char *kasan_known = FIRST_TABLE;
 
@@ -68,12 +76,13 @@ static void enter(char *table, bool far, uint32_t key, const struct kasan_record
 	const struct kasan_record **const entry =
 		far ? kasan_known_far(table, key) : kasan_known_entry(table, key);
 	const struct kasan_record *const before = kasan_known_read(entry);
-	unsigned int way, to = 1 + (key >> 4) % (KASAN_KNOWN_WAYS - 1);
+	const unsigned int ways = far ? KASAN_KNOWN_WAYS : NEAR_WAYS;
+	unsigned int way, to = 1 + (key >> 4) % (ways - 1);
 
 	__atomic_store_n(entry, record, __ATOMIC_RELEASE);
 	if (!before)
 		return;
-	for (way = 1; way < KASAN_KNOWN_WAYS; way++) {
+	for (way = 1; way < ways; way++) {
 		if (!kasan_known_read(kasan_known_way(entry, way)))
 			to = way;
 	}
@@ -123,7 +132,7 @@ static void grow(size_t traces)
 		entries /= 2;
 	for (size_t n = entries; n > 1; n /= 2)
 		shift--;
-	table = (char *)start + shift;
+	table = (char *)start + shift + PAIR_SHIFT;
 	/* What other CPUs enter into the old table meanwhile will be looked up in the depot once more. */
 	for (size_t i = 0; i < KASAN_KNOWN_ENTRIES(old_entries); i++) {
 		const bool far = i >= old_entries;

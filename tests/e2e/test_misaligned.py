@@ -50,11 +50,11 @@ def program():
     "options",
     [
         ("--mode", "generic", "--inline"),
-        ("--mode", "generic", "--outline", "--cc", "gcc"),
+        ("--mode", "generic", "--outline"),
         ("--mode", "sw_tags", "--inline"),
         ("--mode", "sw_tags", "--outline", "--cc", "gcc"),
         ("--mode", "hw_tags"),
-        ("--mode", "generic", "--outline"),
+        ("--mode", "generic", "--outline", "--cc", "gcc"),
         ("--mode", "generic", "--inline", "--cc", "gcc"),
         ("--mode", "sw_tags", "--outline"),
     ],

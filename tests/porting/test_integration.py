@@ -73,7 +73,7 @@ def test_make_from_an_installed_redzone_tags(tree, prefix, mode, cc, where):
 
 
 @first(
-    2,
+    1,
     ("mode", "arch", "cc", "where"),
     [
         ("generic", "arm64", "clang-19", "inline"),

@@ -29,7 +29,7 @@ from redzone.decode.output import wanted
 from redzone.elf import ksyms
 from redzone.fuzz import command as fuzz
 from redzone.kit import amalgamate, audit, flags, port_command, ports, size
-from redzone.machine import qemu
+from redzone.machine import accel, qemu
 from redzone.run import again, merge, project
 from redzone.verbs import clean, settings
 from redzone.verbs import help as help_verbs
@@ -171,6 +171,7 @@ def command():
     help="Optimisation level for your files. Default: 2.",
 )
 @click.option("--cpu", default="max", metavar="MODEL", help="QEMU's CPU model. Default: max.")
+@accel.OPTION
 @click.option(
     "--smp",
     type=Number(int, 1, qemu.MAX_CPUS, "N"),
@@ -443,6 +444,7 @@ TEST_MINUTES = {"": 20, "--quick": 6, "--rest": 20}
     is_flag=True,
     help="Also show passed tests; otherwise a terminal gets only failed and skipped ones.",
 )
+@accel.OPTION
 @YES
 @click.pass_context
 def test_verb(context, **options):
@@ -624,16 +626,19 @@ def _interrupt(number, frame):
     raise KeyboardInterrupt
 
 
+def _split(argv):
+    """Return (the words of @argv before the first `--`, those after it)."""
+    at = argv.index("--") if "--" in argv else len(argv)
+    return argv[:at], argv[at + 1 :]
+
+
 def main(argv=None):
     """Entry of the command. Does not return."""
     argv = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         # Bytes in a program's output that are not UTF-8 pass through unchanged.
         stream.reconfigure(errors="surrogateescape")
-    program = []
-    if "--" in argv:
-        at = argv.index("--")
-        argv, program = argv[:at], argv[at + 1 :]
+    argv, program = _split(argv)
     # An ordinary end, so that no QEMU stays behind.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
@@ -645,7 +650,8 @@ def main(argv=None):
             for one in (command, *command.commands.values()):
                 one.help, one.epilog = base.called(one.help or ""), base.called(one.epilog or "")
         if argv[0] == "run":
-            argv = project.expand(argv, ".")
+            argv, more = _split(project.expand(argv, "."))
+            program = [*more, *program]
         path = settings.find(".") if argv[0] in command.commands else None
         found = settings.Settings(path, command) if path is not None else None
         if program and argv[0] != "run":

@@ -6,9 +6,8 @@ It does not touch the machine's apt configuration, installs nothing, and needs n
 """
 
 import shutil
-from pathlib import Path
 
-from redzone.core import base
+from redzone.core import base, distributions
 from redzone.core.base import Failure
 from redzone.core.process import call, reason
 
@@ -43,12 +42,7 @@ def options(folder, name, sources):
 
 def codename():
     """Return the code name of this machine's release, "" if it has none."""
-    try:
-        lines = Path("/etc/os-release").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return ""
-    fields = dict(line.split("=", 1) for line in lines if "=" in line)
-    return fields.get("VERSION_CODENAME", "").strip('"')
+    return distributions.os_release().get("VERSION_CODENAME", "")
 
 
 def _targets():

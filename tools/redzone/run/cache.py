@@ -16,7 +16,7 @@ from pathlib import Path
 
 from redzone.core import base
 from redzone.core.base import BUILD, ROOT
-from redzone.machine import qemu
+from redzone.machine import accel, qemu
 
 # Tests that run at the same time have one each.
 FOLDER = Path(os.environ.get("REDZONE_VERDICTS") or BUILD / "verdicts")
@@ -54,7 +54,7 @@ def _emulator(machine):
         if path is not None:
             info = os.stat(path)
             found += [os.path.realpath(path), info.st_size, info.st_mtime_ns]
-    return [command, found]
+    return [command, found, accel.choose(machine, qemu.emulator)]
 
 
 def keys(work, machine, indexes):

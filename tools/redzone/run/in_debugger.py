@@ -322,6 +322,9 @@ def show(one, words):
         one.assign("pointer", address)
         one.assign("size", 1)
         one.assign("has_shadow", 1)
+        if _settings["granule"] != 8:
+            # In the tag modes the stack ring knows the owner.
+            one.assign("newest_record", one.value("kasan_ring.last"))
         one.call("kasan_describe", place)
         _owner(one, address)
         _memory(one, plain)
@@ -358,6 +361,37 @@ def begin_gdb(gdb, **settings):
 
     Redzone()
     gdb.events.stop.connect(stopped)
+    _unwind_exceptions(gdb)
+
+
+def _unwind_exceptions(gdb):
+    """Let GDB find the code that an exception has interrupted, as a bad access does in the tag modes: its
+    registers are where the stack pointer of the exception's entry points to."""
+    from gdb.unwinder import Unwinder, register_unwinder
+
+    word = gdb.lookup_type("unsigned long")
+    begin, end = (int(gdb.parse_and_eval(f"(unsigned long)&exception_entries{one}")) for one in ("", "_end"))
+
+    class Frame:
+        def __init__(self, sp, pc):
+            self.sp, self.pc = sp, pc
+
+    class Exceptions(Unwinder):
+        def __init__(self):
+            super().__init__("exceptions")
+
+        def __call__(self, pending):
+            sp, pc = pending.read_register("sp"), pending.read_register("pc")
+            # Not while the registers are still being saved.
+            if not begin < (int(pc) & (1 << 64) - 1) < end:
+                return None
+            saved = bytes(gdb.selected_inferior().read_memory(int(sp) & (1 << 64) - 1, 8 * 33))
+            found = pending.create_unwind_info(Frame(sp, pc))
+            for at, name in enumerate((*(f"x{number}" for number in range(31)), "sp", "pc")):
+                found.add_saved_register(name, gdb.Value(saved[8 * at : 8 * at + 8], word))
+            return found
+
+    register_unwinder(None, Exceptions(), replace=True)
 
 
 def command_lldb(debugger, words, result, dictionary):

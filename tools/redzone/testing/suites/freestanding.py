@@ -30,8 +30,7 @@ IN_QUICK = tuple(
         "arm64-clang-hw_tags",
     )
 )
-# The default part still builds each architecture with each compiler and each layout, and each compiler with
-# each layout.
+# The default part still builds each architecture, each layout, each mode, and both compilers.
 REST = tuple(
     f"runtime-{name}"
     for name in (
@@ -41,6 +40,12 @@ REST = tuple(
         "riscv64-gcc-windowed",
         "x86_64-clang-windowed",
         "x86_64-gcc-full",
+        "riscv64-gcc-full",
+        "x86_64-gcc-windowed",
+        "riscv32-clang-windowed",
+        "arm64-gcc-sw_tags",
+        "arm64-gcc-hw_tags",
+        "arm-gcc-windowed-extra-info",
     )
 )
 

@@ -94,12 +94,24 @@ def judge_doctor(status, lines):
     return "\n".join([*wrong, *(line.strip() for line in lines if "does not start a machine" in line)])
 
 
+# What a container gets: a folder with a file of a user, who is not root, and no network. The reports that are
+# looked for come last.
+_CONTAINER = """\
+cp /opt/redzone/examples/heap_bugs.c /src/bugs.c
+chown -R 1234:1234 /src
+user() { unshare --net setpriv --reuid 1234 --regid 1234 --clear-groups env HOME=/ %s "$@"; }
+user run --each --mode hw_tags bugs.c || [ $? = 1 ]
+user run --mode sw_tags --sarif bugs.sarif bugs.c || [ $? = 1 ]
+[ "$(stat -c %%u bugs.sarif)" = 1234 ] && [ "$(ls)" = "$(printf 'bugs.c\nbugs.sarif')" ]
+user run bugs.c
+"""
+
+
 def container():
     """Return the words of the command that does what the Dockerfile says, then what a container runs."""
     instructions = dockerfile.parse((ROOT / "Dockerfile").read_text(encoding="utf-8"))
-    run = next(one.text for one in reversed(instructions) if one.name == "ENTRYPOINT")
-    command = " ".join([*json.loads(run), "run"])
-    return ("sh", "-c", dockerfile.script(instructions, CLONE) + f"{command}\n")
+    entry = json.loads(next(one.text for one in reversed(instructions) if one.name == "ENTRYPOINT"))
+    return ("sh", "-c", dockerfile.script(instructions, CLONE) + _CONTAINER % " ".join(entry))
 
 
 def _ended(status):
