@@ -253,6 +253,11 @@ KASAN_HOOK bool kasan_check_byte(const void *addr) KASAN_OFF(return true);
  *  address that the report names, a return address on this stack. */
 KASAN_HOOK bool kasan_check_byte_for(const void *addr, uintptr_t ip) KASAN_OFF(return true);
 
+/** kasan_check_access_for() - kasan_check_read(), or with @is_write kasan_check_write(), for a system's function that
+ *  checks on behalf of its caller. @ip: the code address that the report names, a return address on this stack. */
+KASAN_HOOK bool kasan_check_access_for(const volatile void *addr, size_t size, bool is_write,
+				       uintptr_t ip) KASAN_OFF(return true);
+
 /** kasan_byte_accessible() - the same without a report. */
 KASAN_HOOK bool kasan_byte_accessible(const void *addr) KASAN_OFF(return true);
 

@@ -2,23 +2,27 @@
 """Linux's KASAN suite inside Linux, with Redzone and with Linux's own KASAN on the same machine.
 
 It fetches Debian's source the first time, and builds two kernels for each row of BOOTS: about two hours on
-two CPUs. With --quick it does so for arm64, Generic mode with inline checks, only.
+two CPUs. With --quick it does so for arm64, Generic mode with inline checks, only. --filter chooses kernels,
+for example 'x86_64-*' or '*rt'.
 """
 
+import fnmatch
 import re
 import statistics
 from itertools import pairwise
 
+from redzone.core.base import Failure
 from redzone.decode.decoder import Decoder
 from redzone.kit import ports
 from redzone.machine import ktap
 from redzone.testing.runner import FAIL, PASS, SKIP, Result, result
 from redzone.testing.suites import syzkaller
 
-from .host import apply, boot, build, disk, source
+from .host import apply, bench, boot, build, disk, source
 
 SLOW = True
 QUICK = "part"
+OPTIONS = ("filter",)
 TOOLS = (*build.TOOLS, "qemu-arm64", "xz")
 
 # {(architecture, mode, compiler, names of further options): [(CPUs, boot parameters)]}: the kernels and the
@@ -32,6 +36,7 @@ BOOTS = {
     ("arm64", "generic-outline", "gcc"): [(1, ())],
     ("arm64", "generic-inline", "clang", "scs"): [(4, ())],
     ("arm64", "generic-inline", "clang", "rt"): [(4, ())],
+    ("arm64", "generic-inline", "clang", "lockdep"): [(4, ())],
     ("arm64", "generic-inline", "clang", "module"): [(1, ())],
     ("arm64", "sw_tags", "clang", "module"): [(1, ())],
     ("arm64", "hw_tags", "clang", "module"): [(1, ())],
@@ -51,6 +56,7 @@ PAUSE = 20
 _CRASH = re.compile(r"Internal error|Unable to handle|Oops|BUG: unable|general protection|stack guard page")
 _FAULT = re.compile(r"(?<!BUG: )KASAN: [\w -]+ in range \[")
 _AT = re.compile(r"\b(?:pc|RIP) ?: .*?\b((?:__)?(?:redzone|kasan_port)_\w+)\+0x")
+_HOOK = re.compile(r"BUG: KASAN: .* in (?:__kasan|redzone|__redzone)_")
 
 
 def worse(own, ours, exact=True):
@@ -130,7 +136,7 @@ def _failing(image, cases, smp):
     suites = dict.fromkeys(["kasan", *(case.name.partition(".")[0] for case in cases)])
     runs = [f"write /d/kunit/{name}/run 1" for name in suites]
     initrd = disk.script(image, ["mount debugfs /d", *knobs, *runs])
-    name = f"{image.make.output.name}-failures"
+    name = f"{image.make.name}-failures"
     log = source.HOME / "logs" / f"suite-{name}.log"
     session = boot.kunit(image, log, suites="*", smp=smp, initrd=initrd, timeout=FAILURES_TIMEOUT)
     lines = crashes(session.lines)
@@ -145,17 +151,21 @@ def _boots(image, rows):
     sessions = {}
     for smp, parameters in rows:
         words = (f"{smp}cpu", *(one.rpartition("=")[2] for one in parameters))
-        name = "-".join((image.make.output.name, *words))
+        name = "-".join((image.make.name, *words))
         log = source.HOME / "logs" / f"suite-{name}{'-own' if image.own else ''}.log"
         sessions[name] = _session(image, log, smp, parameters)
     return sessions
 
 
 def readers(session, own, tree):
-    """Return what other readers of the console of @session do not understand: syzkaller's rules, kunit.py of
-    Linux in @tree if it understands that of @own, `./redzone decode`."""
+    """Return what readers of the console of @session do not understand: people, who want to know the caller
+    of a hook, syzkaller's rules, kunit.py of Linux in @tree if it understands that of @own, `./redzone
+    decode`."""
     starts = [number for number, line in enumerate(session.lines) if "BUG: KASAN: " in line]
     lines = []
+    hooks = [session.lines[start] for start in starts if _HOOK.search(session.lines[start])]
+    if hooks:
+        lines.append(f"{len(hooks)} reports name KASAN's own function: {hooks[0].partition('] ')[2]}")
     for start, end in pairwise([*starts, len(session.lines)]):
         title, corrupted = syzkaller.parse("\n".join(session.lines[start:end]))
         # The access that asynchronous hardware tags report is not known, so no line names it.
@@ -173,6 +183,13 @@ def readers(session, own, tree):
     if count != wanted:
         lines.append(f"./redzone decode finds {count} reports, the console has {wanted}")
     return lines
+
+
+def warnings(lines):
+    """Return what the console @lines say of the lock validator: warnings, and that it is off."""
+    return [
+        line.partition("] ")[2] for line in lines if bench.WARNING.search(line) and "BUG: KASAN: " not in line
+    ]
 
 
 def _compare(name, own, ours):
@@ -211,16 +228,29 @@ def _user_tree(tree):
     )
 
 
-def run(context):
-    tree = source.tree()
-    yield _user_tree(tree)
-    for kernel in context.part(tuple(BOOTS), IN_QUICK):
+def makes(tree, kernels, jobs, pattern=None):
+    """Return [(one of @kernels, its Make)] of those whose names match @pattern."""
+    found = []
+    for kernel in kernels:
         arch, mode, compiler, *more = kernel
         files = tuple(build.CONFIG / f"{name}.config" for name in more)
-        make = build.Make(tree, mode, arch, compiler, context.jobs, files)
+        make = build.Make(tree, mode, arch, compiler, jobs, files)
+        if pattern is None or fnmatch.fnmatchcase(make.name, pattern):
+            found.append((kernel, make))
+    if not found:
+        raise Failure(f"--filter '{pattern}' matches no kernel")
+    return found
+
+
+def run(context):
+    tree = source.tree()
+    chosen = makes(tree, context.part(tuple(BOOTS), IN_QUICK), context.jobs, context.filter)
+    yield _user_tree(tree)
+    for kernel, make in chosen:
+        arch, _, compiler, *more = kernel
         reason = context.missing(*build.tools(arch, compiler), build.ARCHES[arch].machine)
         if reason:
-            yield Result(make.output.name, SKIP, reason)
+            yield Result(make.name, SKIP, reason)
             continue
         rows = BOOTS[kernel]
         theirs = _boots(build.build(make, own=True), rows)
@@ -229,6 +259,8 @@ def run(context):
             compared = _compare(name, theirs[name], session)
             if compared.status == PASS:
                 wrong = readers(session, theirs[name], tree)
+                if "lockdep" in more:
+                    wrong += warnings(session.lines)
                 compared = result(name, wrong, session.log)
             yield compared
         if "kunit-all" in more:

@@ -227,12 +227,84 @@ def _clock(page, make):
     return {"rounds": rounds}
 
 
+# --- The lock validator: the kernels of the table that was published in 2025 ---------------------------
+
+HALVES = {"Ordinary kernels": (), "Real-time kernels": ("rt",)}
+CHECK = build.CONFIG / "check_locks.h"
+# What KASAN checks of the validator: variables of make, and how many times longer a build of Linux took in
+# each of HALVES, with its system time.
+VALIDATORS = {
+    "validator instrumented": ((), ("x2.8 (x8.9)", "x6.7 (x18.7)")),
+    "validator not instrumented": (("KASAN_SANITIZE_lockdep.o=n",), ("x2.3 (x7.3)", "x4.1 (x10.3)")),
+    "the first byte of each lock": (
+        ("KASAN_SANITIZE_lockdep.o=n", f"CFLAGS_lockdep.o=-include {CHECK}"),
+        ("-", "-"),
+    ),
+}
+
+
+LOCK_NOTES = (
+    "Instructions under QEMU's -icount; mix: all works together. neither: without KASAN and PROVE_LOCKING. "
+    "Without instrumentation KASAN checks no access of the validator itself.",
+    "the first byte of each lock: not instrumented, with a check at each acquisition.",
+    "Linux, published: the time of a parallel build of Linux on x86-64, in brackets its system time (2025).",
+)
+
+
+def lock_rows(number, base, kernels):
+    """Return the rows of the table of the half with @number, the heading first. @base: {work: count} of the
+    kernel with neither. @kernels: {(heading, validator): {work: count}}."""
+    works = ("mix", *WORKS)
+    found = [("kernel", "Linux, published", "mix", *(TITLES[work] for work in WORKS))]
+    found.append(("neither", "x1.0 (x1.0)", *(f"{base[work]:,}" for work in works)))
+    for (heading, validator), counts in kernels.items():
+        there = VALIDATORS[validator][1][number] if heading == OWN else "-"
+        ratios = [f"x{counts[work] / base[work]:.2f}" for work in works]
+        found.append((f"{heading}, {validator}", there, *ratios))
+    return found
+
+
+def _lock_half(page, make, number, title, kinds):
+    """Measure the kernels of one half. Return their figures."""
+    files = (*make.more, *(build.CONFIG / f"{kind}.config" for kind in kinds))
+    validated = replace(make, more=(*files, build.CONFIG / "lockdep.config"))
+
+    def measure(one, own=False):
+        kernel = bench.prepare(one, own, modules=False)
+        return kernel, bench.measure(kernel, works=WORKS, strict=True)
+
+    base = measure(replace(make, mode=build.PLAIN, more=files))[1]
+    kernels, taken = {}, 0
+    for heading in (OWN, OURS):
+        for validator, (variables, _) in VALIDATORS.items():
+            kernel, counts = measure(replace(validated, variables=variables), heading == OWN)
+            kernels[heading, validator] = counts
+            if heading == OURS and not variables:
+                counted = [bench.calls(kernel, ("lock_acquire",), works) for works in (WORKS, ("boot",))]
+                taken = counted[0]["lock_acquire"] - counted[1]["lock_acquire"]
+    page.table(lock_rows(number, base, kernels), title)
+    page.remarks([f"the mix takes {taken:,} locks"])
+    names = {f"{heading}, {validator}": counts for (heading, validator), counts in kernels.items()}
+    return {"neither": base, **names, "taken": taken}
+
+
+def _locks(page, make):
+    """Measure the works of init.c under the lock validator. Return {half: figures}."""
+    halves = {
+        title: _lock_half(page, make, number, title, kinds)
+        for number, (title, kinds) in enumerate(HALVES.items())
+    }
+    page.notes(LOCK_NOTES)
+    return halves
+
+
 # --- The command ------------------------------------------------------------------------------------
 
 TABLES = {
     "work": (_work, "The same work in three kernels of Linux 6.12, with the same configuration."),
     "traces": (_traces, "What stack traces cost the boot of Linux 6.12."),
     "sampling": (_sampling, "What sampling of page allocations saves in Linux 6.12."),
+    "lockdep": (_locks, "What the lock validator costs with KASAN in Linux 6.12."),
     "clock": (_clock, "The time that work takes in three kernels of Linux 6.12."),
 }
 
@@ -242,6 +314,8 @@ def run(table, mode, arch, cc, source_tree, config, jobs, json_file, markdown_fi
     build.check(arch, mode, cc)
     if table == "sampling" and mode != "hw_tags":
         raise Failure("only hardware tags are sampled: give --mode hw_tags")
+    if table == "lockdep" and mode == "hw_tags":
+        raise Failure("hardware tags check the lock validator in any case: give another --mode")
     tree = ports.get_source(lambda: source.tree(source_tree), ("xz",), "Linux", yes)
     doctor.require([*build.tools(arch, cc), build.ARCHES[arch].machine], "measure Linux", yes)
     measure, about = TABLES[table]
@@ -265,6 +339,7 @@ def command(context, source, **chosen):
       work      the same work in the three kernels: allocations, system calls, the boot (default)
       traces    the boot with each kind of stack traces
       sampling  traffic over loopback with kasan.page_alloc.sample= (--mode hw_tags)
+      lockdep   the system calls under PROVE_LOCKING, in ordinary and real-time kernels
       clock     the time of the system calls, the three kernels in turn
 
     It builds the kernels with one configuration, boots them in QEMU and counts instructions. The first

@@ -95,6 +95,14 @@ kasan_noinline bool kasan_check_write(const volatile void *addr, size_t size)
 	return check_slow((uintptr_t)addr, size, true, KASAN_CALLER_IP());
 }
 
+kasan_noinline bool kasan_check_access_for(const volatile void *addr, size_t size, bool is_write,
+					   uintptr_t ip)
+{
+	if (kasan_word_ok((uintptr_t)addr, size))
+		return true;
+	return kasan_check_range((uintptr_t)addr, size, is_write, ip, KASAN_CALLER_FP());
+}
+
 static bool check_byte(const void *addr, uintptr_t ip, uintptr_t fp)
 {
 	uintptr_t bad;

@@ -360,6 +360,17 @@ static __attribute__((__noinline__)) bool check_for_caller(const void *addr)
 	return good;
 }
 
+/* As Linux's __kasan_check_write() does. */
+static __attribute__((__noinline__)) bool check_access_for_caller(const void *addr, bool is_write)
+{
+	bool good;
+
+	caller = (uintptr_t)__builtin_return_address(0);
+	good = kasan_check_access_for(addr, 8, is_write, caller);
+	__asm__ volatile("" ::: "memory");
+	return good;
+}
+
 static void checks_for_a_caller(void)
 {
 	char *const p = unit_watched(4096);
@@ -370,6 +381,14 @@ static void checks_for_a_caller(void)
 	CHECK_EQ(unit_last()->ip, caller);
 	EXPECT_REPORT("slab-out-of-bounds", CHECK(!kasan_check_byte(p)));
 	CHECK(unit_last()->ip != caller);
+	for (int is_write = 0; is_write < 2; is_write++) {
+		EXPECT_NO_REPORT(CHECK(check_access_for_caller(p + 64, is_write)));
+		EXPECT_REPORT("slab-out-of-bounds",
+			      CHECK(!check_access_for_caller(p + 56, is_write)));
+		CHECK_EQ(unit_last()->ip, caller);
+		CHECK_EQ(unit_last()->is_write, is_write);
+		CHECK_EQ(unit_last()->size, 8);
+	}
 }
 
 UNIT_MAIN(slab_out_of_bounds, slab_use_after_free, double_free, null_pointer, types, faults, caret,

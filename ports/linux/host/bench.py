@@ -20,6 +20,10 @@ _ROW = re.compile(r"redzone-bench: (\S+) (\d+)")
 # Of Linux's lib/test_vmalloc.c. A microsecond of the machine has so many instructions.
 _VMALLOC = re.compile(r"Summary: (\w+)_alloc_test passed: 1 failed: 0.* avg: (\d+) usec")
 PER_USEC = 1000
+# The lock validator switches itself off when it has found something, or has no room.
+WARNING = re.compile(
+    r"\] (?:WARNING: |BUG: |turning off the locking correctness|INFO: lockdep is turned off)"
+)
 TIMEOUT = 3600
 # The functions of Redzone that store a trace, once for each call.
 ALLOCATIONS = ("redzone_slab_alloc", "kasan_slab_alloc_init")
@@ -43,18 +47,21 @@ class Kernel:
     initrd: Path
 
 
-def prepare(make, own=False):
-    """Build the kernel of @make. Return the Kernel."""
+def prepare(make, own=False, modules=True):
+    """Build the kernel of @make. @modules: false if no work of init.c that needs one is to be done.
+
+    Return the Kernel."""
     image = build.build(make, own)
     folder = image.image.parent
     files = {name: disk.program(make.arch, folder, name) for name in ("init", "exit")}
-    files |= disk.own_modules(make) | disk.modules(make, "lib/test_vmalloc.ko")
+    if modules:
+        files |= disk.own_modules(make) | disk.modules(make, "lib/test_vmalloc.ko")
     return Kernel(image, disk.write(folder / "bench.cpio", files))
 
 
-def measure(kernel, append=(), works=(), options=(), clock=False):
+def measure(kernel, append=(), works=(), options=(), clock=False, strict=False):
     """Boot @kernel and count. @works: what init.c is to do, by name; none: all. @options: of QEMU.
-    @clock: measure time instead of instructions.
+    @clock: measure time instead of instructions. @strict: a kernel that warns of something is an error.
 
     Return {row: count}: instructions or ticks, and KiB of memory.
     """
@@ -67,6 +74,9 @@ def measure(kernel, append=(), works=(), options=(), clock=False):
         raise Failure(
             f"the machine stopped before it had counted: {session.ended} (log: {base.relative(log)})"
         )
+    warning = next(filter(WARNING.search, session.lines), None)
+    if strict and warning:
+        raise Failure(f"the kernel warned: {warning.partition('] ')[2]} (log: {base.relative(log)})")
     del found["end"]
     if "memory_free" in found:
         found["memory_kib"] = MEMORY_MIB * 1024 - found.pop("memory_free")
@@ -74,14 +84,20 @@ def measure(kernel, append=(), works=(), options=(), clock=False):
     return found
 
 
-def traces(kernel, works=("boot",)):
-    """Return how many traces @kernel stores until init has done @works: of allocations, and of frees."""
+def calls(kernel, names, works):
+    """Return {name: how often} of those functions in @names that @kernel calls from reset until init has done
+    @works."""
     functions = Functions(File.open(kernel.image.elf), (FUNC,))
     with tempfile.TemporaryDirectory(prefix="redzone-") as folder:
         path = Path(folder) / "exec"
-        measure(kernel, works=works, options=execlog.options(path, functions, ALLOCATIONS + FREES))
-        calls = {functions.name(address): times for address, times in execlog.executed(path).items()}
-    return tuple(sum(calls.get(name, 0) for name in names) for names in (ALLOCATIONS, FREES))
+        measure(kernel, works=works, options=execlog.options(path, functions, names))
+        return {functions.name(address): times for address, times in execlog.executed(path).items()}
+
+
+def traces(kernel):
+    """Return how many traces @kernel stores until init starts: of allocations, and of frees."""
+    found = calls(kernel, ALLOCATIONS + FREES, ("boot",))
+    return tuple(sum(found.get(name, 0) for name in names) for names in (ALLOCATIONS, FREES))
 
 
 def _loaded(path):

@@ -158,8 +158,13 @@ class Make:
     @property
     def output(self):
         words = (self.arch, self.mode, *(("gcc",) if self.compiler == "gcc" else ()))
-        added = [path.stem for path in self.more] + [one.partition("=")[0].lower() for one in self.variables]
-        return HOME / "+".join(("-".join(words), *added))
+        return HOME / "+".join(("-".join(words), *(path.stem for path in self.more)))
+
+    @property
+    def name(self):
+        """The kernel's. Kernels that differ only in variables share a folder: make compiles again what these
+        change."""
+        return "+".join((self.output.name, *(one.partition("=")[0].lower() for one in self.variables)))
 
     def __call__(self, *targets):
         """Make @targets. Raise Failure, which names the log, if that fails."""
@@ -236,10 +241,10 @@ def build(make, own=False):
         (apply.revert if own else apply.apply)(make.tree)
         _configure(make)
         what = "without KASAN" if make.mode == PLAIN else "with its own KASAN" if own else "with Redzone"
-        base.say(f"building Linux {apply.Tree(make.tree).version()} for {output.name}, {what}")
+        base.say(f"building Linux {apply.Tree(make.tree).version()} for {make.name}, {what}")
         image = output / ARCHES[make.arch].image
         make(image.name)
-        kept = HOME / "images" / f"{output.name}{'-own' if own else ''}"
+        kept = HOME / "images" / f"{make.name}{'-own' if own else ''}"
         kept.mkdir(parents=True, exist_ok=True)
         for path in (image, output / "vmlinux", output / "System.map", output / ".config"):
             shutil.copyfile(path, kept / path.name)

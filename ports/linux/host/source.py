@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Gets the source of Linux, and makes the copy that the port changes: build/linux/tree."""
 
+import fnmatch
+import hashlib
+import os
 import shutil
-import subprocess
 from pathlib import Path
 
 from redzone.core import base, tarball
@@ -31,6 +33,8 @@ LEFT_OUT = (
 NEWEST = TREE / "arch/riscv/kernel/setup.c"
 # They are read however little of their folder is used.
 NEEDED = ("Kconfig", "Makefile", "Kbuild")
+# What git and a build in the tree itself leave there. Linux refuses to build such a tree in another folder.
+MADE = (".git", ".config", "include/config", "include/generated", "arch/*/include/generated", "*.o", "*.cmd")
 
 
 def _debian():
@@ -48,14 +52,48 @@ def _place(name):
     return "" if name.startswith(LEFT_OUT) and Path(name).name not in NEEDED else name
 
 
+def _made(source):
+    """Return the function that tells shutil.copytree() which files of the tree @source match MADE."""
+
+    def ignored(folder, names):
+        place = Path(folder).relative_to(source)
+        return [
+            name for name in names if any(fnmatch.fnmatchcase(str(place / name), pattern) for pattern in MADE)
+        ]
+
+    return ignored
+
+
+def _state(source):
+    """Return a digest of names, sizes and times of the files that _copy() copies."""
+    made, digest = _made(source), hashlib.sha256()
+    for folder, folders, files in os.walk(source):
+        left_out = {*made(folder, [*folders, *files])}
+        folders[:] = sorted({*folders} - left_out)
+        for path in (os.path.join(folder, name) for name in sorted({*files} - left_out)):
+            status = os.lstat(path)
+            digest.update(os.fsencode(f"{path} {status.st_size} {status.st_mtime_ns}\n"))
+    return digest.hexdigest()
+
+
 def _copy(source, folder):
-    """Copy the user's tree @source to the new @folder, without its history."""
+    """Copy the user's tree @source to the new @folder. Files keep their times, so make compiles what has
+    changed."""
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    command = 'tar -C "$1" --exclude=./.git -cf - . | tar -C "$2" -xf -'
-    if subprocess.run(["sh", "-c", command, "sh", str(source), str(folder)], check=False).returncode:
+    try:
+        shutil.copytree(source, folder, symlinks=True, ignore=_made(source))
+    except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
-        raise Failure(f"{source} cannot be copied to {base.relative(folder)}")
+        raise Failure(f"{source} cannot be copied to {base.relative(folder)}: {error}") from None
+    # Both KASANs have a shadow.c: the objects may be of Redzone's.
+    for path in (folder / "mm/kasan").glob("*"):
+        path.touch()
+
+
+def _forget_builds():
+    """Remove the builds of another tree: its files may be newer than those of this one."""
+    for stamp in HOME.glob("*/fragments"):
+        shutil.rmtree(stamp.parent)
 
 
 def tree(source=None):
@@ -74,13 +112,16 @@ def tree(source=None):
             stamp = f"{package} {version}"
         else:
             apply.Tree(source).version()
-            stamp = str(Path(source).resolve())
-        whole = source is not None or NEWEST.is_file()
-        if whole and STAMP.is_file() and STAMP.read_text(encoding="utf-8") == stamp:
+            source = Path(source).resolve()
+            stamp = f"{source}\n{_state(source)}"
+        last = STAMP.read_text(encoding="utf-8") if STAMP.is_file() else ""
+        if last == stamp and (source is not None or NEWEST.is_file()):
             return TREE
         base.check_room(HOME, megabytes=ROOM)
-        base.say(f"copying {stamp} to {base.relative(TREE)}; this takes a minute")
+        base.say(f"copying {source or stamp} to {base.relative(TREE)}; this takes a minute")
         STAMP.unlink(missing_ok=True)
+        if source is None or last.partition("\n")[0] != str(source):
+            _forget_builds()
         if source is None:
             tarball.unpack(archive, TREE, _place)
             if archive.parent != Path("/usr/src"):

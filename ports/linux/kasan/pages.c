@@ -78,15 +78,32 @@ bool __kasan_check_byte(const void *addr, unsigned long ip)
 }
 
 #if defined(CONFIG_KASAN_GENERIC) || defined(CONFIG_KASAN_SW_TAGS)
+/* Is all of the range certainly accessible? The operand of an atomic operation above all: Linux checks each of them. */
+static __always_inline bool is_open(unsigned long addr, unsigned int size)
+{
+#ifdef CONFIG_KASAN_GENERIC
+	const unsigned long last = addr + size - 1;
+
+	if (size - 1 >= KASAN_GRANULE_SIZE || (addr & last) < CONFIG_KASAN_SHADOW_LOW)
+		return false;
+	return !(*(const u8 *)kasan_mem_to_shadow((void *)addr) |
+		 *(const u8 *)kasan_mem_to_shadow((void *)last));
+#else
+	return false;
+#endif
+}
+
 bool __kasan_check_read(const volatile void *addr, unsigned int size)
 {
-	return redzone_check_read(addr, size);
+	return likely(is_open((unsigned long)addr, size)) ||
+	       redzone_check_access_for(addr, size, false, _RET_IP_);
 }
 EXPORT_SYMBOL(__kasan_check_read);
 
 bool __kasan_check_write(const volatile void *addr, unsigned int size)
 {
-	return redzone_check_write(addr, size);
+	return likely(is_open((unsigned long)addr, size)) ||
+	       redzone_check_access_for(addr, size, true, _RET_IP_);
 }
 EXPORT_SYMBOL(__kasan_check_write);
 #endif

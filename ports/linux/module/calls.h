@@ -130,9 +130,12 @@ static inline void print(const char *text)
 	call(WRITE, 1, (long)text, (long)length(text), 0, 0);
 }
 
-/* Stop the machine. */
+/* Stop the machine, once all that was printed has left it. */
 static inline void stop(void)
 {
+	const long wait_for_output = 0x5409; /* TCSBRK */
+
+	call(IOCTL, 1, wait_for_output, 1, 0, 0);
 	call(REBOOT, 0xfee1deadL, 0x28121969L, 0x1234567L, 0, 0);
 	for (;;)
 		;

@@ -174,12 +174,15 @@ static unsigned int loopback(void)
 	return mib;
 }
 
-static void measure(const char *name, unsigned int (*work)(void))
+/* Return: the instructions of all rounds of @work. */
+static uint64_t measure(const char *name, unsigned int (*work)(void))
 {
 	const uint64_t start = now();
 	const unsigned int rounds = work();
+	const uint64_t count = now() - start;
 
-	row(name, (now() - start) / rounds);
+	row(name, count / rounds);
+	return count;
 }
 
 static void vmalloc_tests(void)
@@ -224,6 +227,7 @@ __attribute__((used)) void start(const uintptr_t *stack)
 	};
 	/* After the program's name. */
 	const char *const *arguments = (const char *const *)stack + 2;
+	uint64_t mix = 0;
 
 	row("boot", now());
 	/* This first: memory that is in use after the boot is one of its rows. */
@@ -233,8 +237,10 @@ __attribute__((used)) void start(const uintptr_t *stack)
 	need("mount", call(MOUNT, (long)"tmpfs", (long)"/t", (long)"tmpfs", 0, 0));
 	for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++) {
 		if (wanted(arguments, works[i].name))
-			measure(works[i].name, works[i].work);
+			mix += measure(works[i].name, works[i].work);
 	}
+	if (mix)
+		row("mix", mix);
 	if (wanted(arguments, "vmalloc"))
 		vmalloc_tests();
 	/* Only on request. */

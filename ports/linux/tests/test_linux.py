@@ -15,7 +15,7 @@ import pytest
 from redzone.core import base
 from redzone.core.base import ROOT, Failure
 from redzone.kit.ports.linux import port, suite, suite_stress, table
-from redzone.kit.ports.linux.host import apply, bench, boot, build, disk, names
+from redzone.kit.ports.linux.host import apply, bench, boot, build, disk, names, source
 from redzone.machine import ktap
 
 pytestmark = pytest.mark.quick
@@ -172,6 +172,56 @@ def test_a_folder_that_is_not_linuxs_is_refused(tree):
     assert contents(tree) == before
 
 
+# --- --source DIR -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A build folder of its own, with a build of another tree in it."""
+    folder = tmp_path / "build"
+    for name, value in (("HOME", folder), ("TREE", folder / "tree"), ("STAMP", folder / "tree.source")):
+        monkeypatch.setattr(source, name, value)
+    monkeypatch.setattr(base, "check_room", lambda *_, **__: None)
+    (folder / "arm64-generic-inline").mkdir(parents=True)
+    (folder / "arm64-generic-inline/fragments").touch()
+    (folder / "tree.source").write_text("linux-source-6.12 1", encoding="utf-8")
+    return folder
+
+
+def test_what_changes_in_the_users_tree_changes_in_the_copy(tree, home):
+    copy = source.tree(str(tree))
+    (copy / "mark").touch()
+    assert source.tree(str(tree)) == copy and (copy / "mark").exists()
+    (tree / "include/linux/kasan.h").write_text("another interface\n", encoding="utf-8")
+    source.tree(str(tree))
+    assert (copy / "include/linux/kasan.h").read_text(encoding="utf-8") == "another interface\n"
+
+
+def test_builds_of_another_tree_are_not_used(tree, home):
+    built = home / "arm64-generic-inline/fragments"
+    source.tree(str(tree))
+    assert not built.exists()
+    built.parent.mkdir()
+    built.touch()
+    (tree / "Makefile").touch()
+    source.tree(str(tree))
+    assert built.exists()
+
+
+def test_a_users_build_is_not_copied(tree, home):
+    kept = {"drivers/a.c", "include/config.h", "arch/arm64/Kconfig"}
+    made = {
+        *(".config", ".git/HEAD", "include/config/auto.conf", "include/generated/autoconf.h"),
+        *("arch/arm64/include/generated/asm/a.h", "drivers/a.o", "drivers/.a.o.cmd"),
+    }
+    for name in kept | made:
+        (tree / name).parent.mkdir(parents=True, exist_ok=True)
+        (tree / name).touch()
+    copy = contents(source.tree(str(tree)))
+    assert kept <= set(copy)
+    assert not made & set(copy)
+
+
 # --- The prefix -----------------------------------------------------------------------------------
 
 
@@ -223,6 +273,13 @@ def test_options_that_linux_drops_are_found():
     options = {"CONFIG_A": "y", "CONFIG_B": "y", "CONFIG_C": "n", "CONFIG_D": "n", "CONFIG_E": "4"}
     text = "CONFIG_A=y\n# CONFIG_C is not set\nCONFIG_D=y\nCONFIG_E=4\n"
     assert build.lacking(options, text) == ["CONFIG_B", "CONFIG_D"]
+
+
+def test_variables_of_make_give_the_kernel_a_name_and_no_folder():
+    make = build.Make(Path("tree"), "generic-inline")
+    other = build.Make(Path("tree"), "generic-inline", variables=("REDZONE_SCS=1",))
+    assert other.output == make.output
+    assert (make.name, other.name) == ("arm64-generic-inline", "arm64-generic-inline+redzone_scs")
 
 
 def test_kernels_and_compilers_have_folders_of_their_own():
@@ -302,6 +359,10 @@ def test_a_report_that_other_readers_do_not_understand_is_named(tmp_path, monkey
     assert found and found[0].startswith("syzkaller: ")
     # Linux's own may be as bad.
     assert suite.readers(session(bad), session(bad), None) == found
+    hook = "BUG: KASAN: slab-use-after-free in __kasan_check_write+0x10/0x1c"
+    bad = [hook if "BUG: KASAN: " in line else line for line in good]
+    found = suite.readers(session(bad), session(good), None)
+    assert found and found[0].startswith("1 reports name KASAN's own function: ")
 
 
 def test_only_exceptions_inside_redzone_are_its_own():
@@ -334,6 +395,23 @@ def test_traces_that_are_too_short_are_a_failure(tmp_path):
     assert suite._compare("x", own, session(5)).status == suite.PASS
     result = suite._compare("x", own, session(1))
     assert (result.status, result.detail) == (suite.FAIL, "traces have 1 functions, with Linux's own 8")
+
+
+def test_the_lock_validator_must_have_nothing_to_say():
+    warning = "WARNING: possible recursive locking detected"
+    lines = ["[    0.1] BUG: KASAN: double-free in f+0x1/0x2", f"[    0.1] {warning}", "[    0.2] WARNINGS"]
+    assert suite.warnings(lines) == [warning]
+
+
+def test_a_pattern_chooses_kernels():
+    def names(pattern=None):
+        return [make.name for _, make in suite.makes(Path("tree"), suite.BOOTS, 2, pattern)]
+
+    assert len(names()) == len(suite.BOOTS)
+    assert names("*rt") == ["arm64-generic-inline+rt"]
+    assert set(names("x86_64-*")) == {name for name in names() if name.startswith("x86_64")}
+    with pytest.raises(Failure, match="matches no kernel"):
+        names("riscv64-*")
 
 
 # --- Stress ---------------------------------------------------------------------------------------
@@ -456,7 +534,7 @@ def test_a_row_has_its_goal_beside_it(mode, row, count, goal, met):
 def test_all_that_is_counted_has_a_title():
     code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "ports/linux/module").glob("*.c"))
     counted = set(re.findall(r"\brow\(\"(\w+)\"|\{\"(\w+)\", \w+\}", code))
-    counted = {name for pair in counted for name in pair if name} - {"nothing"}
+    counted = {name for pair in counted for name in pair if name} - {"nothing", "mix"}
     tests = {"fix_size", "full_fit", "long_busy_list", "random_size", "fix_align"}
     assert set(table.TITLES) == counted | tests | {"memory_kib", "image_kib"}
 
@@ -479,6 +557,43 @@ def test_sampling_is_compared_with_the_kernel_without_kasan():
     found = table.sample_rows(own, ours, dict.fromkeys(table.INTERVALS, 0.934))[1:]
     assert len(found) == len(table.INTERVALS)
     assert found[0] == ("1", "150 (1.50x)", "119 (1.19x)", "93%")
+
+
+def test_the_lock_validator_is_compared_with_the_kernel_without():
+    base = dict.fromkeys(("mix", *table.WORKS), 100)
+    kernels = {
+        (heading, validator): dict.fromkeys(base, count)
+        for heading, count in ((table.OWN, 400), (table.OURS, 250))
+        for validator in table.VALIDATORS
+    }
+    heading, *body = table.lock_rows(1, base, kernels)
+    assert heading[:4] == ("kernel", "Linux, published", "mix", "getpid()")
+    assert body[0] == ("neither", "x1.0 (x1.0)", *("100",) * 6)
+    assert body[1] == ("Linux's own, validator instrumented", "x6.7 (x18.7)", *("x4.00",) * 6)
+    assert body[-1] == ("Redzone, the first byte of each lock", "-", *("x2.50",) * 6)
+
+
+def test_hardware_tags_check_the_lock_validator_in_any_case():
+    with pytest.raises(Failure, match="another --mode"):
+        table.run("lockdep", "hw_tags", "arm64", "clang", None, (), 1, None, None, False)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "WARNING: possible circular locking dependency detected",
+        "BUG: MAX_LOCKDEP_ENTRIES too low!",
+        "turning off the locking correctness validator.",
+    ],
+)
+def test_a_kernel_that_warns_is_not_compared(monkeypatch, tmp_path, line):
+    """The validator is off after that, and costs nothing."""
+    lines = ["redzone-bench: mix 1", f"[    1.0] {line}", "redzone-bench: end 0"]
+    monkeypatch.setattr(bench.boot, "run", lambda *_, **__: boot.Session(tmp_path / "log", lines=lines))
+    kernel = SimpleNamespace(image=SimpleNamespace(name="x"), initrd=tmp_path)
+    assert bench.measure(kernel) == {"mix": 1}
+    with pytest.raises(Failure, match=re.escape(line)):
+        bench.measure(kernel, strict=True)
 
 
 def test_only_hardware_tags_are_sampled():
