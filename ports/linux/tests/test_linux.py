@@ -249,7 +249,7 @@ def test_the_port_calls_the_runtime_by_the_prefix_only(tree):
     """Every redzone_ function that the port calls is one of the runtime's public ones, or its own."""
     apply.apply(tree)
     bridge = (ROOT / "ports/linux/kasan/redzone.h").read_text(encoding="utf-8")
-    own = {"redzone_start", "redzone_offsets", *re.findall(r"#define (redzone_\w+)", bridge)}
+    own = {"redzone_start", "redzone_offsets", *re.findall(r"(?:#define|void) (redzone_\w+)", bridge)}
     public = {names.PREFIX + name.removeprefix(names.OWN) for name in names.renamed(PUBLIC)}
     for path in (ROOT / "ports/linux/kasan").glob("*.c"):
         used = set(re.findall(r"\bredzone_\w+(?=\()", path.read_text(encoding="utf-8")))
