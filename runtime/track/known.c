@@ -19,8 +19,6 @@
 #endif
 _Static_assert(FIRST_ENTRIES == (uint32_t)1 << (32 - FIRST_SHIFT),
 	       "a shift of 32 bits to an index");
-/* See kasan_known_entry(): beside a far part, a hash is the index of a pair. */
-#define PAIR_SHIFT KASAN_KNOWN_HAS_FAR
 /* The entries in which a stack without a far key is looked up. */
 #if KASAN_KNOWN_HAS_FAR && !defined(KASAN_PORT_HAS_SHADOW_STACK)
 #define NEAR_WAYS 2U
@@ -37,7 +35,7 @@ static const struct kasan_record *first_entries[KASAN_KNOWN_ENTRIES(FIRST_ENTRIE
 #define NO_SHIFT 31U
 static const struct kasan_record *const no_entries[2 * KASAN_KNOWN_WAYS] ALIGNED;
 
-#define FIRST_TABLE ((char *)first_entries + FIRST_SHIFT + PAIR_SHIFT)
+#define FIRST_TABLE ((char *)first_entries + FIRST_SHIFT)
 
 char *kasan_known = FIRST_TABLE;
 
@@ -77,7 +75,8 @@ static void enter(char *table, bool far, uint32_t key, const struct kasan_record
 		far ? kasan_known_far(table, key) : kasan_known_entry(table, key);
 	const struct kasan_record *const before = kasan_known_read(entry);
 	const unsigned int ways = far ? KASAN_KNOWN_WAYS : NEAR_WAYS;
-	unsigned int way, to = 1 + (key >> 4) % (ways - 1);
+	/* The one next to it is also another stack's only entry. */
+	unsigned int way, to = ways == 2 ? 0 : 1 + (key >> 4) % (ways - 1);
 
 	__atomic_store_n(entry, record, __ATOMIC_RELEASE);
 	if (!before)
@@ -86,7 +85,8 @@ static void enter(char *table, bool far, uint32_t key, const struct kasan_record
 		if (!kasan_known_read(kasan_known_way(entry, way)))
 			to = way;
 	}
-	__atomic_store_n(kasan_known_way(entry, to), before, __ATOMIC_RELEASE);
+	if (to)
+		__atomic_store_n(kasan_known_way(entry, to), before, __ATOMIC_RELEASE);
 }
 
 #ifndef KASAN_DEPOT_IS_SMALL
@@ -132,7 +132,7 @@ static void grow(size_t traces)
 		entries /= 2;
 	for (size_t n = entries; n > 1; n /= 2)
 		shift--;
-	table = (char *)start + shift + PAIR_SHIFT;
+	table = (char *)start + shift;
 	/* What other CPUs enter into the old table meanwhile will be looked up in the depot once more. */
 	for (size_t i = 0; i < KASAN_KNOWN_ENTRIES(old_entries); i++) {
 		const bool far = i >= old_entries;

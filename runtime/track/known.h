@@ -26,6 +26,22 @@ extern char *kasan_known;
 /* The entries of a set, side by side. This file looks into the first only. */
 #define KASAN_KNOWN_WAYS 4U
 
+/** kasan_known_way() - Return: entry @way of the set of @entry; 0: @entry itself. */
+static inline const struct kasan_record **kasan_known_way(const struct kasan_record **entry,
+							  unsigned int way)
+{
+	return (const struct kasan_record **)((uintptr_t)entry ^ way * sizeof(*entry));
+}
+
+/** kasan_known_entry() - Return: the entry of @table for the stack with @key. Beside a far part, save_frames() also looks
+ *  into the one next to it. */
+static inline const struct kasan_record **kasan_known_entry(char *table, uint32_t key)
+{
+	const uint32_t index = key * 0x9e3779b1U >> ((uintptr_t)table & 31);
+
+	return (const struct kasan_record **)((uintptr_t)table & ~(uintptr_t)63) + index;
+}
+
 /* With frame pointers a table has a second part, so many times larger: see save_frames(). Not where flash and memory
  * are small. */
 #if KASAN_ARCH_UNWINDS || defined(KASAN_DEPOT_IS_SMALL) || UINTPTR_MAX <= UINT32_MAX
@@ -39,30 +55,10 @@ extern char *kasan_known;
 #define KASAN_KNOWN_ENTRIES(entries) \
 	((entries) + KASAN_KNOWN_HAS_FAR * ((entries) >> KASAN_KNOWN_FAR_SHIFT))
 
-/** kasan_known_way() - Return: entry @way of the set of @entry; 0: @entry itself. */
-static inline const struct kasan_record **kasan_known_way(const struct kasan_record **entry,
-							  unsigned int way)
-{
-	return (const struct kasan_record **)((uintptr_t)entry ^ way * sizeof(*entry));
-}
-
-/**
- * kasan_known_entry() - Return: the entry of @table for the stack with @key.
- *
- * Beside a far part it is the first of two, of which save_frames() looks into the other before it makes the far key.
- */
-static inline const struct kasan_record **kasan_known_entry(char *table, uint32_t key)
-{
-	const uint32_t index = key * 0x9e3779b1U >> ((uintptr_t)table & 31);
-
-	return (const struct kasan_record **)((uintptr_t)table & ~(uintptr_t)63) +
-	       ((size_t)index << KASAN_KNOWN_HAS_FAR);
-}
-
 /** kasan_known_far() - Return: the first entry of the set for the far key @key. */
 static inline const struct kasan_record **kasan_known_far(char *table, uint32_t key)
 {
-	const unsigned int shift = ((uintptr_t)table & 31) - KASAN_KNOWN_HAS_FAR;
+	const unsigned int shift = (uintptr_t)table & 31;
 	const uint32_t index = key * 0x9e3779b1U >> (shift + KASAN_KNOWN_FAR_SHIFT);
 
 	return (const struct kasan_record **)((uintptr_t)table & ~(uintptr_t)63) +

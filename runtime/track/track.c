@@ -252,8 +252,9 @@ static uint32_t save_slots(uintptr_t ip, uintptr_t fp, bool collect)
 
 #if KASAN_KNOWN_HAS_FAR
 /* Many stacks may have the same near frames at the same depth, for example in a program that makes all its allocations
- * through functions around malloc(). The table has a pair of entries for each near key, where the hooks find the most
- * frequent stacks. All stacks are in the set of their far key, so that the others need no search in the depot. */
+ * through functions around malloc(). The table has one entry for each near key, where the hooks find the most frequent
+ * stack, and save_frames() another one next to it. All stacks are in the set of their far key, so that the others need
+ * no search in the depot. */
 static uint32_t far_key(const struct kasan_bounds *bounds, const struct kasan_near_frames *start)
 {
 	uintptr_t fp = start->fp, room = start->room, next, ra;
@@ -275,21 +276,19 @@ static uint32_t far_key(const struct kasan_bounds *bounds, const struct kasan_ne
 	return ~key;
 }
 
-/* Write @record into the pair of @near, if that has room or @replace. */
+/* Write @record into @near or the entry next to it, if one is free or @replace. */
 static void put_near(const struct kasan_record **near, const struct kasan_record *record,
 		     bool replace)
 {
+	const struct kasan_record **const next = kasan_known_way(near, 1);
 	const struct kasan_record *const first = kasan_known_read(near);
 
-	if (first && !kasan_known_read(near + 1)) {
-		if (first != record)
-			__atomic_store_n(near + 1, record, __ATOMIC_RELEASE);
-	} else if (!first) {
+	if (first == record)
+		return;
+	if (first && !kasan_known_read(next))
+		__atomic_store_n(next, record, __ATOMIC_RELEASE);
+	else if (!first || replace)
 		__atomic_store_n(near, record, __ATOMIC_RELEASE);
-	} else if (replace) {
-		__atomic_store_n(near + 1, first, __ATOMIC_RELEASE);
-		__atomic_store_n(near, record, __ATOMIC_RELEASE);
-	}
 }
 #endif
 
@@ -343,10 +342,8 @@ static uint32_t save_frames(const struct kasan_bounds *bounds, uintptr_t ip, uin
 #if KASAN_KNOWN_HAS_FAR
 		/* Often two stacks that a loop uses in turn have met, and the far key would cost more. */
 		known = find_frames(bounds, &start, ip, near, 1, 2);
-		if (known) {
-			put_near(near, known, is_turn());
+		if (known)
 			return known->handle;
-		}
 		far_word = far_key(bounds, &start);
 		far = &far_word;
 #endif
