@@ -20,7 +20,6 @@ static inline bool is_turn(void)
 	return count % 8 == 0;
 }
 
-#if !KASAN_KNOWN_HAS_FAR || defined(KASAN_PORT_HAS_SHADOW_STACK)
 /* @record: found in @way of the set of @entry. */
 static inline void promote(const struct kasan_record **entry, const struct kasan_record **way,
 			   const struct kasan_record *record)
@@ -30,7 +29,6 @@ static inline void promote(const struct kasan_record **entry, const struct kasan
 	__atomic_store_n(way, kasan_known_read(entry), __ATOMIC_RELEASE);
 	__atomic_store_n(entry, record, __ATOMIC_RELEASE);
 }
-#endif
 
 /* kasan.stacktrace=collect: make the trace, and drop it. */
 static inline void drop(const uintptr_t *pcs, size_t count)
@@ -342,8 +340,10 @@ static uint32_t save_frames(const struct kasan_bounds *bounds, uintptr_t ip, uin
 #if KASAN_KNOWN_HAS_FAR
 		/* Often two stacks that a loop uses in turn have met, and the far key would cost more. */
 		known = find_frames(bounds, &start, ip, near, 1, 2);
-		if (known)
+		if (known) {
+			promote(near, kasan_known_way(near, 1), known);
 			return known->handle;
+		}
 		far_word = far_key(bounds, &start);
 		far = &far_word;
 #endif
