@@ -43,7 +43,7 @@ def test_nothing_is_in_no_part(name):
 # Kernels that no other part of the default needs. They share code with the others, so a bug of their own
 # is rare, and each takes about half a minute of CPU time to build.
 ONLY_IN_REST = {
-    *("clang-22", "slab", "rt", "scs+erase", "mtestack", "taggedglobals", "with_globals", "stack"),
+    *("clang-22", "slab", "rt", "scs+erase", "mtestack", "taggedglobals", "with_globals", "stack", "sample"),
     ("sw_tags", "outline"),
     *("asymm", ("hw_tags", "asymm")),
 }

@@ -133,6 +133,7 @@ REST = {
     WITH_RT,
     WITH_MTE_STACK,
     WITH_GLOBALS,
+    WITH_SAMPLE,
 }
 # The modes of hardware tags differ only in how they report a bad access, and tags are slow to emulate.
 KASAN_SUITES = "kunit.filter_glob=kasan*"
