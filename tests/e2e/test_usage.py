@@ -252,7 +252,7 @@ def test_help_names_only_verbs_that_exist(redzone):
     text = redzone("--help").stdout
     verbs = [line.split()[0] for line in text.partition("Commands:")[2].splitlines() if line.strip()]
     expected = "run test bench build doctor merge flags amalgamate audit ksyms size budget decode port fuzz "
-    expected += "clean help completion"
+    expected += "clean release help completion"
     assert verbs == expected.split(" ")
 
 
