@@ -38,13 +38,14 @@ void kasan_port_sample_close(void *page)
 
 static bool get_pages(void)
 {
-	struct page *guard = alloc_page(GFP_KERNEL);
 	size_t i;
 
-	if (!guard)
-		return false;
+	/* What an attempt without success has left is used. */
 	for (i = 0; i < KASAN_SAMPLE_PAGES; i++) {
-		pages[i] = i & 1 ? alloc_page(GFP_KERNEL) : guard;
+		if (i && !(i & 1))
+			pages[i] = pages[0];
+		else if (!pages[i])
+			pages[i] = alloc_page(GFP_KERNEL);
 		if (!pages[i])
 			return false;
 	}
