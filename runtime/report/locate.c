@@ -57,6 +57,17 @@ static bool is_shadow(uintptr_t addr)
 #endif
 }
 
+/* Is @addr where the shadow of the shadow would be? Nothing is mapped there. */
+static bool is_shadow_of_shadow(uintptr_t addr)
+{
+#ifdef KASAN_FULL_LINEAR
+	return is_shadow((addr - KASAN_FULL_OFFSET) << KASAN_SHADOW_SCALE_SHIFT);
+#else
+	(void)addr;
+	return false;
+#endif
+}
+
 static bool is_heap_state(enum kasan_owner_state state)
 {
 	return state == KASAN_OWNER_LIVE || state == KASAN_OWNER_FREED;
@@ -112,7 +123,8 @@ static void fill(struct kasan_located *located, const struct kasan_report *repor
 	} else if (CONFIG_KASAN_SLAB && report->has_area) {
 		located->kind = fill_area(located, &report->area);
 	} else if (is_shadow(report->addr)) {
-		located->kind = "shadow-high";
+		/* The words of compiler-rt, which differ from those in the header's comment. */
+		located->kind = is_shadow_of_shadow(report->addr) ? "shadow gap" : "high shadow";
 	}
 }
 

@@ -354,9 +354,10 @@ def _forget_changed(folder, programs):
     known = json.loads(memory.read_text(encoding="utf-8")) if memory.exists() else {}
     for program in programs:
         before = known.get(program.name)
-        rivals = set(_rivals(folder, program))
-        new_header = isinstance(before, dict) and not rivals.issubset(before.get("rivals", rivals))
-        state = {}
+        noted = before.get("headers") if isinstance(before, dict) else None
+        new_header = noted is not None and not set(_rivals(program, noted[0])).issubset(noted[1])
+        # If this build fails, they are still what the objects were made of.
+        state = {"headers": noted}
         for part, sources in (("objects", program.sources), ("library", program.library)):
             state[part] = [[program.cflags, [program.file_options.get(source) for source in sources]]]
             for source in sources:
@@ -371,18 +372,32 @@ def _forget_changed(folder, programs):
     memory.write_text(json.dumps(known), encoding="utf-8")
 
 
-def _rivals(folder, program):
-    """Return headers.rivals() of @program as it was compiled last in the build folder @folder."""
-    return headers.rivals(headers.included(folder, [program]), headers.folders(program))
+def _rivals(program, files):
+    """Return headers.rivals() of @program, whose objects were made of @files."""
+    return headers.rivals(list(map(Path, files)), headers.folders(program))
 
 
 def _note_headers(folder, programs):
-    """Remember for _forget_changed() which headers there are, now that @programs are compiled."""
+    """Remember for _forget_changed() which headers there are, now that @programs are compiled.
+
+    Ninja tells it only of the programs that it has just built."""
     memory = folder / "programs.json"
     known = json.loads(memory.read_text(encoding="utf-8"))
     for program in programs:
-        known[program.name]["rivals"] = _rivals(folder, program)
+        files = sorted(map(str, headers.included(folder, [program])))
+        known[program.name]["headers"] = [files, _rivals(program, files)]
     memory.write_text(json.dumps(known), encoding="utf-8")
+
+
+def made_of(preset, sources):
+    """Return the Paths of all files that the objects of @sources were made of, as last built for @preset."""
+    memory, wanted, found = BUILD / preset / "programs.json", set(map(str, sources)), set()
+    known = json.loads(memory.read_text(encoding="utf-8")) if memory.exists() else {}
+    for state in filter(lambda state: isinstance(state, dict), known.values()):
+        entries = (*state["objects"][1:], *state["library"][1:])
+        if state.get("headers") and not wanted.isdisjoint(entry[0] for entry in entries):
+            found.update(state["headers"][0])
+    return set(map(Path, found))
 
 
 # Megabytes without which a build that failed for no reason failed for want of room.
