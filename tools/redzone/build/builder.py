@@ -563,12 +563,13 @@ def _ninja(folder, targets, progress, jobs, go_on=False):
     return (status, *_tidy(lines))
 
 
-def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None, examine=None):
+def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None, examine=None, look=None):
     """Build @targets (default: all) and one kernel per program of @preset, with the tools of tools_of().
 
     copy_to: folder that gets the kernels' files; without it they stay in the build folder, where a later
     build replaces them. examine: if the build fails, it is called with the BuildFailure and the build folder,
     before another command can build there. With it, steps that do not depend on a failed one still run.
+    look: if the build succeeds, the same with the build folder.
 
     Returns {target: Image} of the kernels, {name: Path} of the modules. Raises BuildFailure (status 2) with
     the compiler's messages.
@@ -602,6 +603,8 @@ def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None,
                 examine(failure, folder)
             raise failure
         _note_headers(folder, programs)
+        if look is not None:
+            look(folder)
         compiledb.update()
         if output and not quiet:
             print(output, file=sys.stderr)
