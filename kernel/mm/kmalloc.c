@@ -282,13 +282,12 @@ size_t kmalloc_usable_size(const void *p)
  * the function that the user knows. */
 static __always_inline bool resize_in_place(void *p, size_t old, size_t size, gfp_t gfp)
 {
-	struct page *page;
+	struct page *page = slab_head_page(p);
 	size_t usable;
 
-	/* A sampled object has a page of its own, at whose edge it lies. */
-	if (unlikely(kasan_sample_owns(p)))
+	/* A sampled object, which lies at the edge of a page of its own. */
+	if (unlikely(!page))
 		return false;
-	page = virt_to_head_page(p);
 	if (PageSlab(page)) {
 		struct kmem_cache *cache = page->slab_cache;
 
