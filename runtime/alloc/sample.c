@@ -8,8 +8,8 @@
  * does, by chance, so that overflows and underflows are both found. The rest of the page holds a pattern, which the free
  * compares. Freed pages wait in a queue, so a use after free is found for as long as other samples do not need the page.
  *
- * An object's members are written while nobody else can have it: between its page's leaving the queue and its becoming
- * live, and between the end of its life and the page's return. Reports read them without a lock, and copy them first.
+ * Only one CPU at a time writes an object's members: from the moment when its page leaves the queue until it is live,
+ * and from the end of its life until the page is back in the queue. Reports read them without a lock, and copy them first.
  */
 #include "sampled.h"
 

@@ -22,7 +22,7 @@ struct kasan_sampled {
 };
 
 /** kasan_sample_find() - fill @sampled with the nearest object that a bad access at @addr can be of. For reports: takes no
- *  lock. Return: false: @addr is outside of the pool, or there was no object near it. */
+ *  lock. Return: false: @addr is outside of the pool, or no object lies near it. */
 bool kasan_sample_find(uintptr_t addr, struct kasan_sampled *sampled);
 
 #endif

@@ -408,7 +408,7 @@ size_t kasan_record_read(void *buffer, size_t size)
 
 	if (!area || !kasan_trylock(&kasan_report_lock, &flags))
 		return 0;
-	/* Of a damaged one all that is there. */
+	/* The length in a damaged record cannot be trusted, so all of the memory is copied. */
 	length = (damaged ? area_units : value_of(area->used)) * UNIT;
 	length = length < size ? length : size;
 	from = byte_at(0);

@@ -118,7 +118,7 @@ def test_a_fuzzer_is_emulated_everywhere(host, monkeypatch):
 
 
 def test_commands(redzone, source):
-    """`auto` runs on any host. What is refused is one line, before anything is built."""
+    """`auto` runs on any host. A refusal is one line, and comes before anything is built."""
     program = source(PROGRAM)
     redzone("run", "--accel", "auto", program, status=0)
     for words, said, changes in (

@@ -253,7 +253,7 @@ static void overwritten_bytes(void)
 		new_bug();
 		CHECKF(memory[SIZE] == 0x5a && !memcmp(memory + SIZE, memory + SIZE + 1, 63),
 		       "byte %zu: written beyond the end", at);
-		/* What was not changed is still there, unless the record itself was not recognized. */
+		/* The bytes that the flip left alone are still there, unless the record itself was not recognized. */
 		if (at >= 4)
 			CHECKF(!memcmp(memory + 4 * WORDS + 8, good + 4 * WORDS + 8, 16) ||
 				       (at >= 4 * WORDS + 8 && at < 4 * WORDS + 24),

@@ -53,7 +53,7 @@ def version():
 
 
 BUILD = Path(os.environ.get(PLACE) or (INSTALLATIONS / _installation() if INSTALLED else ROOT / "build"))
-# What is fetched for one tree; for installed packages, for all versions.
+# Downloads go here: a tree has its own, and all installed versions share one place.
 DOWNLOADS = CACHE if INSTALLED and not os.environ.get(PLACE) else BUILD
 # Objects that a wheel brings along (build/prebuilt.py), and what their debug information calls the tree.
 PREBUILT = ROOT / "prebuilt"

@@ -77,7 +77,7 @@ FEATURED = {WITH_FEATURES, WITH_RT, WITH_GLOBALS, WITH_SAMPLE, *LOCKDEP, *MTE_ST
 # Only memory management and the runtime differ from one compiler and kind of check to another. All other
 # suites run here in one configuration of each kind, and in the suite kunit-matrix in all.
 MEMORY_SUITES = "kunit.filter_glob=kasan*,slab*,mempool,page*,vm*,module,fault_inject"
-# What is different in a real-time kernel: locks that sleep, and threads for interrupts.
+# A real-time kernel differs in these: its locks sleep, and interrupts have threads.
 RT_SUITES = f"{MEMORY_SUITES},rtmutex,rwlock,sched*,irq,softirq,workqueue"
 ALL_SUITES = {
     ("generic", "inline", "clang-19", 1),
