@@ -148,6 +148,13 @@ static void set_1024(void)
 	memset(to, 0x5a, 1024);
 }
 
+/* As before a copy to user space, or a transfer by a device. */
+static void check_4096(void)
+{
+	if (!kasan_check_read(from, 4096))
+		bench_fail("a range");
+}
+
 static void loads_8(void)
 {
 	volatile const u64 *p = (volatile const u64 *)from;
@@ -217,6 +224,8 @@ const struct bench_op bench_memory_ops[] = {
 	 .teardown = drop_buffers, .argument = 1024},
 	{"memset_1024", set_1024, .warm = 16, .rounds = 4096, .setup = make_buffers,
 	 .teardown = drop_buffers, .argument = 1024},
+	{"check_4096", check_4096, .warm = 16, .rounds = 4096, .setup = make_buffers,
+	 .teardown = drop_buffers, .argument = 4096},
 	{"load_8x128", loads_8, .warm = 16, .rounds = 4096, .setup = make_buffers,
 	 .teardown = drop_buffers, .argument = 1024},
 	{"store_1x128", stores_1, .warm = 16, .rounds = 4096, .setup = make_buffers,

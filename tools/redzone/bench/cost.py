@@ -67,6 +67,7 @@ GROUPS = {
         "krealloc_64": "krealloc 64 in place",
         "memcpy_1024": "memcpy 1 KiB",
         "memset_1024": "memset 1 KiB",
+        "check_4096": "check of 4 KiB",
         "load_8x128": "128 loads of 8 bytes",
         "store_1x128": "128 stores of 1 byte",
         "pages_0": "pages order 0",
