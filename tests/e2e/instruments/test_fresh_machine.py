@@ -24,7 +24,7 @@ class Context:
 
     def __init__(self, logs, quick=False):
         self.logs, self.quick, self.notes = logs, quick, []
-        self.recommends = False
+        self.recommends, self.filter = False, None
 
     def note(self, text):
         self.notes.append(text)
@@ -190,6 +190,21 @@ def test_each_command_is_a_result(machines, tmp_path):
     assert "as it is committed, without the changes to a.c and 1 more" in text
     assert "bookworm.test-e2e: e2e: 0 passed, 1 failed (1 s)" in text
     assert not (machines / "bookworm").exists()
+
+
+def test_machines_are_chosen(machines, tmp_path):
+    context = Context(tmp_path)
+    context.filter = "inst*"
+    results = list(fresh_machine.run(context))
+    assert [result.name.partition(".")[2] for result in results] == [
+        "install",
+        "first-run",
+        "second-run",
+        "no-home",
+    ]
+    context.filter = "plan9"
+    with pytest.raises(Failure, match="matches none of bookworm, container, trixie, installed"):
+        list(fresh_machine.run(context))
 
 
 def test_no_base_system_is_a_failure(machines, tmp_path, monkeypatch):
