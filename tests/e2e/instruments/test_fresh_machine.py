@@ -299,10 +299,10 @@ DPkg::Post-Invoke:: "something of this machine";
 
 def test_sources_are_this_machines_archives():
     targets = [
-        "http://mirror.example/debian/ bookworm",
-        "http://mirror.example/debian/ bookworm-updates",
-        "http://mirror.example/security/ bookworm-security",
-        "http://other.example/tool stable",
+        ("http://mirror.example/debian/", "bookworm"),
+        ("http://mirror.example/debian/", "bookworm-updates"),
+        ("http://mirror.example/security/", "bookworm-security"),
+        ("http://other.example/tool", "stable"),
     ]
     assert debianroot.sources("trixie", "bookworm", targets) == [
         "deb http://mirror.example/debian trixie main",
