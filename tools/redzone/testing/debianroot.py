@@ -69,7 +69,7 @@ def access_options(dump):
 def sources(release, own_release, targets):
     """Return apt's source lines of Debian's @release, from the archives that this machine uses.
 
-    own_release: the code name of this machine's release. targets: the (URI, suite) pairs of its package lists.
+    own_release: the code name of this machine's release. targets: (URI, suite) of each of its lists.
     Return no lines if it uses no Debian archive: mmdebstrap then takes the public ones.
     """
     if not own_release:
