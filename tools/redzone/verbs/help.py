@@ -17,8 +17,8 @@ _SHELLS = ("bash", "zsh", "fish")
 _WHERE = {
     "bash": (
         "~/.local/share/bash-completion/completions/redzone",
-        "mkdir -p ~/.local/share/bash-completion/completions; bash reads it if the package bash-completion is\n"
-        "# installed; without that, ~/.bashrc must source the file",
+        "mkdir -p ~/.local/share/bash-completion/completions; bash reads it if the package bash-completion\n"
+        "# is installed; without that, ~/.bashrc must source the file",
     ),
     "zsh": ("~/.zfunc/_redzone", "mkdir -p ~/.zfunc; in ~/.zshrc, before compinit: fpath+=~/.zfunc"),
     "fish": ("~/.config/fish/completions/redzone.fish", "mkdir -p ~/.config/fish/completions"),
