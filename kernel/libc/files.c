@@ -185,7 +185,7 @@ long libc_dup3(int fd, int to)
 bool libc_is_terminal(const struct libc_file *file)
 {
 	/* dup() may have given it another number. */
-	return file->console && !(file == &consoles[0] && program_has_input());
+	return file->console && (file != &consoles[0] || program_input_is_terminal());
 }
 
 bool libc_may_read(const struct libc_file *file)

@@ -54,7 +54,7 @@ long libc_pipe_open(struct libc_pipe *pipe, unsigned int flags);
 /** libc_may_read() - Return: true if @file is open for reading. */
 bool libc_may_read(const struct libc_file *file);
 
-/** libc_is_terminal() - Return: true if @file is the console; false for standard input of the host, which is a pipe. */
+/** libc_is_terminal() - Return: true if @file is the console; of standard input, if the host says that somebody types it. */
 bool libc_is_terminal(const struct libc_file *file);
 
 /* --- pipe.c ----------------------------------------------------------------------------------- */

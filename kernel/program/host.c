@@ -6,7 +6,7 @@
  *
  *   environ  "NAME=VALUE" with a NUL after each; environ.N: instead of it, for program N of each.c
  *   arguments.N  of program N of each.c, with a NUL after each
- *   stdin    empty: there is standard input
+ *   stdin    there is standard input, a "terminal" or a "pipe"
  *   save     names of files to save, see kernel/libc/save.c
  *
  * Standard input is read when a program asks for it, and not before: it may be a pipe without an end, and a program
@@ -133,9 +133,17 @@ static void unlock_input(void)
 	__atomic_store_n(&input_locked, false, __ATOMIC_RELEASE);
 }
 
+/* Return: true if the host has standard input, false if it is empty. */
+static bool has_input(void)
+{
+	size_t size;
+
+	return program_setting("stdin", &size) != NULL;
+}
+
 static long read_input(unsigned char *buf, size_t size)
 {
-	if (input_pos == input_size && program_has_input()) {
+	if (input_pos == input_size && has_input()) {
 		long got;
 
 		input_begun = true;
@@ -152,11 +160,13 @@ static long read_input(unsigned char *buf, size_t size)
 	return (long)size;
 }
 
-bool program_has_input(void)
+bool program_input_is_terminal(void)
 {
+	static const char terminal[] = "terminal";
 	size_t size;
+	const char *kind = program_setting("stdin", &size);
 
-	return program_setting("stdin", &size) != NULL;
+	return kind && size == sizeof(terminal) - 1 && !memcmp(kind, terminal, size);
 }
 
 long program_input(void *buf, size_t size)

@@ -28,8 +28,8 @@ bool program_environ_begin(void);
  *  bytes. */
 char **program_environ(void);
 size_t program_environ_size(void);
-/** program_has_input() - Return: true if the host has standard input, false if it is empty. */
-bool program_has_input(void);
+/** program_input_is_terminal() - Return: true if somebody types it; false if it is a pipe, a file, or empty. */
+bool program_input_is_terminal(void);
 /** program_input() - read standard input. Sleeps until there is something. Return: bytes, 0 at its end; -1 on an
  *  error. */
 long program_input(void *buf, size_t size);

@@ -15,12 +15,13 @@ from redzone.run import view
 PROGRAM = """\
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 int main(void)
 {
 	char name[20];
 
-	printf("name? ");
+	printf(isatty(0) ? "name? " : "not a terminal\\n");
 	fflush(stdout);
 	while (fgets(name, sizeof(name), stdin)) {
 		volatile char *p = malloc(3);

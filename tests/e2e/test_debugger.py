@@ -35,18 +35,21 @@ static __attribute__((noinline)) int use(struct item *item)
 
 int main(void)
 {
-	struct item *item = make();
+	struct item *item = make(); char local[5] = "word";
 
 	free(item);
 	printf("number %d\\n", use(item));
-	return table[0];
+	return table[0] + local[table[1] + 4];
 }
 """
-COMMANDS = ("continue", "redzone", "redzone item", "redzone &table[3]", "redzone 0x10")
+COMMANDS = (
+    *("continue", "redzone", "redzone item", "redzone &table[3]", "redzone 0x10"),
+    *("up", "redzone local", "redzone &local[1]"),
+)
 DEBUGGERS = {
     "gdb": ["gdb-multiarch", "-batch", "-x", "{}/gdb", *(word for one in COMMANDS for word in ("-ex", one)),
-    "-ex", "continue"], "lldb": ["lldb-19", "-b", "-s", "{}/lldb", "-o", "continue", "-o", "frame select 10",
-    *(word for one in COMMANDS[1:] for word in ("-o", one))],
+    "-ex", "continue", "-ex", "redzone item", "-ex", "echo"], "lldb": ["lldb-19", "-b", "-s", "{}/lldb",
+    *(word for one in COMMANDS for word in ("-o", one))],
 }  # fmt: skip
 KEPT = r"""0xffff[0-9a-f]{12} is 12 bytes inside of a freed object
   of 16 bytes at (0xffff[0-9a-f]{12}), of kmalloc-16
@@ -64,6 +67,10 @@ Memory state, one value for each 8 bytes:
  ffff[0-9a-f]{12}: (?:[0-9a-f]{2} ?){16}
 >ffff[0-9a-f]{12}: (?:[0-9a-f]{2} ?){16}
  +\^\^
+"""
+ON_STACK = r"""^0xffff[0-9a-f]{12} is on the stack of the running task
+  in the frame of main\(\), .*program\.c:\d+
+  \[\d+, \d+\) local
 """
 
 
@@ -100,7 +107,9 @@ def test_a_report_in_the_debugger(redzone, source, name):
     assert f"{found[1]} is at the start of a freed object" in output
     assert re.search(r"^0xffff[0-9a-f]{12} belongs to the global variable table$", output, re.M), output
     assert "0x10: its owner is not known" in output
+    assert len(re.findall(ON_STACK, output, re.M)) == 2, output
     if name == "gdb":
+        assert "redzone: the machine does not run, or has ended" in output
         # It stops in the program's own function, and the machine goes on as if nothing had been asked.
         assert re.search(r"^#\d+ .* in use \(item=0x\w+\) at .*/program\.c:20$", output, re.M), output
         assert "BUG: KASAN: slab-use-after-free in use+" in stdout

@@ -51,14 +51,65 @@ def problems(matcher, lines):
     return found
 
 
+# What the editor has by this name, from its extension for C.
+GCC = {
+    "regexp": r"^(.*?):(\d+):(\d*):?\s+(?:fatal\s+)?(warning|error):\s+(.*)$",
+    "file": 1,
+    "line": 2,
+    "message": 5,
+}
+
+
+def matchers(task):
+    """Return the matchers of @task, each with a list of patterns."""
+    found = []
+    for one in task["problemMatcher"]:
+        pattern = GCC if one.get("base") == "$gcc" else one["pattern"]
+        found.append({**one, "pattern": pattern if isinstance(pattern, list) else [pattern]})
+    return found
+
+
+ENDS = """\
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+	void *lost = malloc(3);
+
+	if (argc > 1)
+		((void (*)(void))0x7000)();
+	return lost == NULL;
+}
+"""
+
+
+def test_problems_of_other_kinds(redzone, source):
+    """A leak, whose line has no access; a crash; and a file that does not compile."""
+    path = source(ENDS)
+    words = [word.replace("${relativeFile}", path.name) for word in tasks()["redzone"]["args"]]
+    lines = []
+    for more in (["--leaks"], ["--", "crash"], ["-D", "lost"]):
+        # The editor's terminal shows both.
+        result = redzone(*words, *more, COLUMNS="400")
+        lines += result.stdout.splitlines() + result.stderr.splitlines()
+    found = [one for matcher in matchers(tasks()["redzone"]) for one in problems(matcher, lines)]
+    assert [(file, line) for file, line, _ in found] == [("program.c", at) for at in (5, 9, 8, 5)], lines
+    assert [re.split("[,:]", message)[0] for *_, message in found[2:]] == [
+        "the program crashed",
+        "memory-leak",
+    ]
+
+
 def test_problems_of_a_watched_program(redzone, source):
     path = source(PROGRAM)
     known = tasks()
-    own = known["redzone"]["problemMatcher"][1]
-    watching = known["redzone watch"]["problemMatcher"][0]
-    assert own["pattern"] == watching["pattern"]
-    words = known["redzone watch"]["command"].replace("${relativeFile}", path.name).split()
-    process = redzone.start(*words[1:])
+    own, watched = (matchers(known[name]) for name in ("redzone", "redzone watch"))
+    assert [one["pattern"] for one in own] == [one["pattern"] for one in watched]
+    # A change takes away the problems of one owner.
+    assert {one["owner"] for one in own + watched} == {"redzone"}
+    own, watching = own[-1], watched[-1]
+    words = [word.replace("${relativeFile}", path.name) for word in known["redzone watch"]["args"]]
+    process = redzone.start(*words)
     guard = threading.Timer(200, process.kill)
     guard.start()
     begins, ends = (watching["background"][name] for name in ("beginsPattern", "endsPattern"))

@@ -110,7 +110,7 @@ def musl_by(tmp_path, monkeypatch):
     monkeypatch.setattr(libc_source, "FAILED", tmp_path / "not-fetched")
     monkeypatch.setattr(libc_source, "SITE", "http://127.0.0.1:9/musl.tar.gz")
     monkeypatch.setattr(apt, "codename", lambda: "bookworm")
-    monkeypatch.setattr(apt, "_targets", lambda: [("http://x.example", "bookworm")])
+    monkeypatch.setattr(apt, "targets", lambda: [("http://x.example", "bookworm")])
     calls = []
 
     def choose(said):

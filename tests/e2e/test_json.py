@@ -100,3 +100,57 @@ def test_programs_that_fail_only(redzone, source):
     data = json.loads((redzone.folder / "out.json").read_text())
     json_schema.check(data, "Verdicts")
     assert [one["end"] for one in data["programs"]] == ["ok", "status", "report", "build"]
+
+
+ENDS = """\
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+	volatile char *p = malloc(3);
+
+	switch (argv[1][0]) {
+	case 'b': /* Every byte, and an end in the middle of a line. */
+		for (int i = 0; i < 512; i++)
+			putchar(i);
+		printf("no end \\xff\\xfe");
+		break;
+	case 't':
+		p[3] = 1;
+		free((void *)p);
+		return p[0];
+	case 'l':
+		for (;;)
+			;
+	case 'j':
+		((void (*)(void))0x7000)();
+		break;
+	case 'r':
+		raise(SIGSEGV);
+	}
+	return 0;
+}
+"""
+# {the program's argument: (exit status, end, number of bugs, part of the title)}
+ENDED = {
+    "nothing": (0, "ok", 0, ""),
+    "bytes": (0, "ok", 0, ""),
+    "two": (1, "report", 2, "KASAN: slab-out-of-bounds, write of 1 byte, program.c:16 in main()"),
+    "loop": (3, "timeout", 0, "the program was in main()"),
+    "jump": (3, "crash", 1, "paging request at virtual address 0000000000007000"),
+    "raise": (4, "status", 0, "SIGSEGV"),
+    "save": (4, "save", 0, "a file of --save was not saved"),
+}
+
+
+def test_however_it_ends(redzone, source):
+    file = source(ENDS)
+    for argument, (status, end, bugs, title) in ENDED.items():
+        options = {"loop": ("--timeout", "1"), "save": ("--save", "absent=out")}.get(argument, ())
+        redzone("run", "--json", "out.json", *options, file, "--", argument, status=status)
+        data = json.loads((redzone.folder / "out.json").read_text(encoding="utf-8"))
+        json_schema.check(data, "Result")
+        assert (data["run"]["status"], data["run"]["end"], len(data["bugs"])) == (status, end, bugs), argument
+        assert title in data["run"]["title"] and bool(title) == bool(data["run"]["title"])

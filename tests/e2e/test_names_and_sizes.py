@@ -2,6 +2,9 @@
 """Names of files with characters that shells, make, CMake, Ninja and QEMU each take for their own; files that
 are too large for the machine."""
 
+import json
+import os
+
 import pytest
 from redzone.build import builder
 from redzone.core import base
@@ -71,6 +74,17 @@ def test_dollar_is_refused_before_the_build(redzone, source, tmp_path, arguments
     assert result.stderr == (
         "redzone: error: 'a$(touch made).c': the build cannot take a path with '$'\n"
     )  # fmt: skip
+
+
+def test_bytes_that_are_not_utf_8(redzone, source, tmp_path):
+    """An argument may have them, a path may not."""
+    source("int main(int argc, char **argv)\n{\n\treturn (unsigned char)argv[1][1] != 0xff;\n}\n", "a.c")
+    argument = os.fsdecode(b"a\xff\xfe")
+    redzone("run", "--json", "out.json", "a.c", "--", argument, status=0)
+    assert json.loads((tmp_path / "out.json").read_text(encoding="utf-8"))["run"]["end"] == "ok"
+    os.rename(tmp_path / "a.c", tmp_path / f"{argument}.c")
+    result = redzone("run", f"{argument}.c", status=2)
+    assert "the build cannot take a path with '\\udcfe' '\\udcff'" in result.stderr
 
 
 @pytest.mark.parametrize(("name", "bad"), [("$(touch made)", "$"), ("a#b", "#"), ("a%b", "%")])

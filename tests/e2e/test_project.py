@@ -174,6 +174,9 @@ def test_project_files_that_are_none(redzone, tmp_path):
         assert message in result.stderr
     result = redzone("run", "--project", tmp_path / "nowhere.json")
     assert "cannot be read: No such file" in result.stderr
+    (tmp_path / "folder").mkdir()
+    result = redzone("run", "--project", "folder", status=2)
+    assert "'folder': the folder has no compile_commands.json" in result.stderr
 
 
 def test_options_that_apply(tmp_path):

@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from redzone.core import mteqemu
+from redzone.core import apt, mteqemu
 
 # What a module does when it is loaded, without the mark by which its own QEMU would know it.
 MODULE = """
@@ -58,3 +58,15 @@ def test_doctor_starts_a_machine(redzone, path_without):
     assert lines[row + 1].strip() == "does not start a machine: no module fits", result.stdout
     assert result.returncode == 2
     assert "Broken: qemu-system-aarch64" in result.stdout.splitlines()[-1]
+
+
+@pytest.mark.quick
+@pytest.mark.skipif(shutil.which("apt-get") is None, reason="this machine has no apt")
+def test_archives_without_package_lists(tmp_path, monkeypatch):
+    """A container's image has none, and the newer QEMU must be found from there."""
+    (tmp_path / "list").write_text("deb http://mirror.example/debian bookworm main\n", encoding="utf-8")
+    values = {"State::lists": tmp_path, "Etc::SourceList": tmp_path / "list", "Etc::SourceParts": "/dev/null"}
+    text = "".join(f'Dir::{key} "{value}";\n' for key, value in values.items())
+    (tmp_path / "configuration").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("APT_CONFIG", str(tmp_path / "configuration"))
+    assert apt.targets() == [("http://mirror.example/debian/", "bookworm")]

@@ -24,7 +24,7 @@ class Context:
 
     def __init__(self, logs, quick=False):
         self.logs, self.quick, self.notes = logs, quick, []
-        self.recommends = False
+        self.recommends, self.filter = False, None
 
     def note(self, text):
         self.notes.append(text)
@@ -192,6 +192,21 @@ def test_each_command_is_a_result(machines, tmp_path):
     assert not (machines / "bookworm").exists()
 
 
+def test_machines_are_chosen(machines, tmp_path):
+    context = Context(tmp_path)
+    context.filter = "inst*"
+    results = list(fresh_machine.run(context))
+    assert [result.name.partition(".")[2] for result in results] == [
+        "install",
+        "first-run",
+        "second-run",
+        "no-home",
+    ]
+    context.filter = "plan9"
+    with pytest.raises(Failure, match="matches none of bookworm, container, trixie, installed"):
+        list(fresh_machine.run(context))
+
+
 def test_no_base_system_is_a_failure(machines, tmp_path, monkeypatch):
     def fail(release, folder, log):
         raise Failure("mmdebstrap could not make it")
@@ -284,10 +299,10 @@ DPkg::Post-Invoke:: "something of this machine";
 
 def test_sources_are_this_machines_archives():
     targets = [
-        "http://mirror.example/debian/ bookworm",
-        "http://mirror.example/debian/ bookworm-updates",
-        "http://mirror.example/security/ bookworm-security",
-        "http://other.example/tool stable",
+        ("http://mirror.example/debian/", "bookworm"),
+        ("http://mirror.example/debian/", "bookworm-updates"),
+        ("http://mirror.example/security/", "bookworm-security"),
+        ("http://other.example/tool", "stable"),
     ]
     assert debianroot.sources("trixie", "bookworm", targets) == [
         "deb http://mirror.example/debian trixie main",

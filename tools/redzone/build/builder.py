@@ -245,7 +245,8 @@ UNUSABLE = frozenset('|<>"\\*?^`:;$\n\r')
 def check_path(path, shown, more=""):
     """Raise Failure if the build cannot take @path; @shown is what the user typed. more: other characters
     that it cannot have there."""
-    bad = sorted(UNUSABLE.union(more) & set(str(path)))
+    # A byte that is not UTF-8 is a surrogate here, and the files that CMake reads are UTF-8.
+    bad = sorted(one for one in set(str(path)) if one in UNUSABLE.union(more) or "\ud800" <= one <= "\udfff")
     if bad:
         raise Failure(f"'{shown}': the build cannot take a path with {' '.join(map(repr, bad))}")
 

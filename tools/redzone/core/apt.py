@@ -45,13 +45,15 @@ def codename():
     return distributions.os_release().get("VERSION_CODENAME", "")
 
 
-def _targets():
-    """Return the (URI, suite) pairs that this machine's apt reads."""
-    command = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages"]
-    status, targets = call(command)
-    return (
-        [tuple(target.split(" ", 1)) for target in sorted(set(targets.splitlines()))] if status == 0 else []
-    )
+def targets():
+    """Return the (URI, suite) pairs that this machine's apt reads.
+
+    Container images have no package lists: without the option apt would leave out sources whose lists are not
+    there.
+    """
+    command = ["apt-get", "indextargets", "--no-release-info", "--format", "$(REPO_URI) $(RELEASE)"]
+    status, output = call([*command, "Created-By: Packages"])
+    return [tuple(pair.split(" ", 1)) for pair in sorted(set(output.splitlines()))] if status == 0 else []
 
 
 def pool_file(name, digest, target):
@@ -61,7 +63,7 @@ def pool_file(name, digest, target):
     Return None, or why that was not possible; then there is no @target. Raise base.DiskFull.
     """
     release = codename()
-    uris = sorted({uri for uri, suite in _targets() if release and suite == release})
+    uris = sorted({uri for uri, suite in targets() if release and suite == release})
     if not uris:
         return "this machine uses no archive of Debian"
     for uri in uris:
@@ -83,7 +85,7 @@ def suite_lists(folder, suite):
     The lists go into @folder. Return None if the machine uses no Debian archive.
     """
     own = {codename(), suite, "sid"} - {""}
-    uris = sorted({uri for uri, name in _targets() if name in own})
+    uris = sorted({uri for uri, name in targets() if name in own})
     text = "".join(f"deb {uri} {suite} main\n" for uri in uris)
     return options(folder, f"{suite}.list", text) if uris else None
 
@@ -95,7 +97,7 @@ def newer_lists(folder):
     """
     release = codename()
     lines = []
-    for uri, suite in _targets() if release else []:
+    for uri, suite in targets() if release else []:
         if suite == release:
             lines.append(f"deb {uri} {release}-backports main")
         elif suite == f"{release}-security":
@@ -141,7 +143,7 @@ def fetch(folder, packages, arch):
     Return their files below @folder. Raise Failure.
     """
     release = codename()
-    uris = sorted({uri for uri, suite in _targets() if release and suite == release})
+    uris = sorted({uri for uri, suite in targets() if release and suite == release})
     if not uris:
         raise Failure(f"{', '.join(packages)} cannot be fetched: this machine uses no archive of Debian")
     text = "".join(f"deb [arch={arch}] {uri} {release} main\n" for uri in uris)

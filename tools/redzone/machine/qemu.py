@@ -105,9 +105,11 @@ def command_line(append, arguments):
         raise Failure(f"{len(arguments)} program arguments; at most {MAX_ARGUMENTS} are possible")
     if arguments:
         text += " -- " + " ".join(quote_argument(word) for word in arguments)
-    if len(text.encode()) >= MAX_COMMAND_LINE:
+    # Any bytes may be in an argument.
+    size = len(os.fsencode(text))
+    if size >= MAX_COMMAND_LINE:
         raise Failure(
-            f"boot parameters and program arguments are {len(text.encode())} bytes long; "
+            f"boot parameters and program arguments are {size} bytes long; "
             f"at most {MAX_COMMAND_LINE - 1} are possible"
         )
     return text

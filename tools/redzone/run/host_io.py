@@ -164,7 +164,8 @@ class Host:
             self._input = _own_stdin(options.console)
         self.has_input = self._path is not None or self._input is not None
         if self.has_input:
-            self._add("stdin", b"")
+            typed = self._input is not None and os.isatty(self._input)
+            self._add("stdin", b"terminal" if typed else b"pipe")
         self._env, self._arguments = dict(options.env), list(options.arguments)
         if options.env:
             self._add("environ", _words(f"{name}={value}" for name, value in options.env))

@@ -97,7 +97,11 @@ class Lldb:
         return found
 
     def value(self, text):
-        return self._checked(self._thread.GetSelectedFrame().EvaluateExpression(text)).GetValueAsUnsigned()
+        frame = self._thread.GetSelectedFrame()
+        found = self._checked(frame.EvaluateExpression(text))
+        if found.GetType().IsArrayType():
+            found = self._checked(frame.EvaluateExpression(f"&({text})"))
+        return found.GetValueAsUnsigned()
 
     def _global(self):
         return self._target.FindFirstGlobalVariable("the_report")
@@ -204,13 +208,38 @@ def select_users_frame(one):
             return
 
 
-def _address_of_bug(one):
-    """Return the address that the report is about at which the machine has stopped."""
+def _of_bug(one, *members):
+    """Return the numbers in @members of the bug at whose report the machine has stopped; None elsewhere."""
     for select, function, _ in one.frames():
         if function.startswith("report_it"):
             select()
-            return one.value("bug->addr")
-    raise RuntimeError("the machine is not in a report: give an address, as in `redzone pointer`")
+            return [one.value(f"bug->{member}") for member in members]
+    return None
+
+
+def _address_of_bug(one):
+    found = _of_bug(one, "addr")
+    if found is None:
+        raise RuntimeError("the machine is not in a report: give an address, as in `redzone pointer`")
+    return found[0]
+
+
+def _fill(one, place, address, plain):
+    """Put into the_report, at @place, what capture.c would put there about one byte at @address."""
+    for name, value in (("addr", plain), ("first_bad", plain), ("pointer", address), ("size", 1)):
+        one.assign(name, value)
+    one.assign("has_shadow", 1)
+    one.call("kasan_memory_state", plain, place + one.offset("bad_shadow"))
+    # A report is made on a stack of its own: the one that counts is the bug's.
+    ends = ("task.stack_start", "task.stack_end")
+    found = _of_bug(one, *ends)
+    if found is None:
+        one.call("kasan_port_task", place + one.offset("task"))
+    for name, value in zip(ends, found or (), strict=False):
+        one.assign(name, value)
+    if _settings["granule"] != 8:
+        # In the tag modes the stack ring knows the owner.
+        one.assign("newest_record", one.value("kasan_ring.last"))
 
 
 def _text(one, address):
@@ -319,13 +348,7 @@ def show(one, words):
     try:
         one.write(place, bytes(size))
         plain = address if _settings["granule"] == 8 else address | 0xFF << 56
-        one.assign("addr", plain)
-        one.assign("pointer", address)
-        one.assign("size", 1)
-        one.assign("has_shadow", 1)
-        if _settings["granule"] != 8:
-            # In the tag modes the stack ring knows the owner.
-            one.assign("newest_record", one.value("kasan_ring.last"))
+        _fill(one, place, address, plain)
         one.call("kasan_describe", place)
         _owner(one, address)
         _memory(one, plain)
@@ -344,7 +367,10 @@ def begin_gdb(gdb, **settings):
             super().__init__("redzone", gdb.COMMAND_DATA, gdb.COMPLETE_EXPRESSION)
 
         def invoke(self, words, from_terminal):
-            chosen = gdb.selected_frame()
+            try:
+                chosen = gdb.selected_frame()
+            except gdb.error:
+                raise gdb.GdbError("redzone: the machine does not run, or has ended") from None
             try:
                 show(Gdb(gdb), words)
             except (gdb.error, RuntimeError) as error:
@@ -408,7 +434,23 @@ def command_lldb(debugger, words, result, dictionary):
         process.GetSelectedThread().SetSelectedFrame(chosen)
 
 
+class StopHook:
+    """At a report LLDB selects the program's frame too."""
+
+    def __init__(self, target, extra, dictionary):
+        pass
+
+    def handle_stop(self, context, stream):
+        import lldb
+
+        # The functions that are inlined there have frames of their own, but no symbol.
+        if context.frame.GetSymbol().GetName() == "kasan_port_report_begin":
+            select_users_frame(Lldb(lldb, context.target.GetDebugger(), None))
+        return True
+
+
 def begin_lldb(lldb, debugger, **settings):
     """Add the command to LLDB."""
     _settings.update(settings)
+    debugger.HandleCommand(f"target stop-hook add -P {__name__}.StopHook")
     debugger.HandleCommand(f"command script add -o -f {__name__}.command_lldb -h '{_HELP}' redzone")

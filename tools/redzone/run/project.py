@@ -157,6 +157,11 @@ def read(name, targets=(), warnings=False):
     path = Path(name)
     if path.is_dir():
         path /= "compile_commands.json"
+        if not path.exists():
+            raise Failure(
+                f"--project '{name}': the folder has no compile_commands.json; it is in the build folder, "
+                "with CMake if that was made with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON"
+            )
     entries = _entries(path, name)
     known = {_target_of(entry, words) for entry, _, words in entries} - {""}
     for target in targets:

@@ -72,7 +72,10 @@ def of(options, outcome, screen, status):
         title = title if summary.is_leak(first) else f"{first.kind.upper()}: {title}"
     elif reader.crash is not None:
         source = summary.crash_place(reader.crash, screen.sources)
-    found = record(options, _end(outcome, status), status, title, outcome.seconds)
+    end = _end(outcome, status)
+    if end == "save":
+        title = "a file of --save was not saved"
+    found = record(options, end, status, title, outcome.seconds)
     if source is not None:
         found["source"] = source_record(source)
     return found

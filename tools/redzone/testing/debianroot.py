@@ -69,14 +69,13 @@ def access_options(dump):
 def sources(release, own_release, targets):
     """Return apt's source lines of Debian's @release, from the archives that this machine uses.
 
-    own_release: the code name of this machine's release. targets: `URI RELEASE` of each of its package lists.
+    own_release: the code name of this machine's release. targets: (URI, suite) of each of its lists.
     Return no lines if it uses no Debian archive: mmdebstrap then takes the public ones.
     """
     if not own_release:
         return []
     lines = []
-    for target in sorted(set(targets)):
-        uri, _, suite = target.partition(" ")
+    for uri, suite in targets:
         for ending in ("", "-updates", "-security"):
             if suite == own_release + ending:
                 lines.append(f"deb {uri.rstrip('/')} {release}{ending} main")
@@ -117,9 +116,7 @@ def remove(folder):
 def _make_base(release, folder, log):
     """Have mmdebstrap write the base system of @release to @folder/RELEASE.tar."""
     _, dump = process.call(["apt-config", "dump"])
-    command = ["apt-get", "indextargets", "--format", "$(REPO_URI) $(RELEASE)", "Created-By: Packages"]
-    status, targets = process.call(command)
-    lines = sources(release, apt.codename(), targets.splitlines() if status == 0 else [])
+    lines = sources(release, apt.codename(), apt.targets())
     options = folder / "access.conf"
     options.write_text("".join(f"{line}\n" for line in access_options(dump)), encoding="utf-8")
     new = folder / f"{release}.new.tar"

@@ -17,7 +17,8 @@ _SHELLS = ("bash", "zsh", "fish")
 _WHERE = {
     "bash": (
         "~/.local/share/bash-completion/completions/redzone",
-        "mkdir -p ~/.local/share/bash-completion/completions",
+        "mkdir -p ~/.local/share/bash-completion/completions; bash reads it if the package bash-completion\n"
+        "# is installed; without that, ~/.bashrc must source the file",
     ),
     "zsh": ("~/.zfunc/_redzone", "mkdir -p ~/.zfunc; in ~/.zshrc, before compinit: fpath+=~/.zfunc"),
     "fish": ("~/.config/fish/completions/redzone.fish", "mkdir -p ~/.config/fish/completions"),
@@ -30,11 +31,21 @@ _ZSH_FILES = """\
     fi
 
 """
+# The same in fish, which would offer files beside what the command knows.
+_FISH = "    end;\nend;\n"
+_FISH_FILES = """\
+    end;
+
+    if test -z "$response";
+        __fish_complete_path (commandline -ct);
+    end;
+end;
+"""
 # Names of files are to be completed too. {shell: (click's words, better ones)}.
 _FILES = {
     "bash": ("complete -o nosort -F", "complete -o nosort -o default -F"),
     "zsh": (_ZSH, _ZSH_FILES + _ZSH),
-    "fish": ("complete --no-files --command", "complete --command"),
+    "fish": (_FISH, _FISH_FILES),
 }
 
 

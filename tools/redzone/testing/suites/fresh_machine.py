@@ -10,9 +10,12 @@ Dockerfile. In the end `doctor` finds nothing broken. The last one has no clone:
 With --recommends the systems have QEMU before, and all that Debian recommends beside it: the modules for
 sound and windows that a desktop has.
 
+--filter chooses machines: bookworm, container, trixie, installed.
+
 The base systems stay in build/fresh-machine/ for a week. Each command has its log in the suite's folder.
 """
 
+import fnmatch
 import json
 import os
 import re
@@ -27,7 +30,7 @@ from redzone.testing.suites import wheel
 
 SLOW = True
 QUICK = "part"
-OPTIONS = ("recommends",)
+OPTIONS = ("recommends", "filter")
 TOOLS = debianroot.TOOLS
 FOLDER = BUILD / "fresh-machine"
 CLONE = "/root/redzone"
@@ -282,9 +285,11 @@ def run(context):
             + (f" and {len(changed) - 1} more" if len(changed) > 1 else "")
         )
     with base.locked(FOLDER):
-        chosen = steps(context.quick)
         machines = {}
-        for step in chosen:
+        for step in steps(context.quick):
             machines.setdefault(step.machine or step.release, []).append(step)
-        for machine, own in machines.items():
-            yield from _machine(context, machine, own)
+        chosen = fnmatch.filter(machines, context.filter or "*")
+        if not chosen:
+            raise Failure(f"--filter '{context.filter}' matches none of {', '.join(machines)}")
+        for machine in chosen:
+            yield from _machine(context, machine, machines[machine])
