@@ -48,6 +48,9 @@
 #endif
 #endif
 
+/* CONFIG_KASAN_OVERLAP=1: a memcpy() whose ranges overlap is reported, unless kasan.overlap=off. Each call takes five
+ * instructions more. The system's string functions call kasan_check_overlap(). */
+
 /* --- Mode: at most one --- */
 
 #if (defined(CONFIG_KASAN_GENERIC) && defined(CONFIG_KASAN_SW_TAGS)) ||     \

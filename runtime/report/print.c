@@ -124,6 +124,13 @@ static void print_access(const struct kasan_report *report)
 	line.length = 0;
 	add_access(&line, report, true);
 	kasan_line_print(&line);
+	/* Parsers want the line above to be one of an access. */
+	if (report->note)
+		kasan_report_line("%s", report->note);
+	if (report->source)
+		kasan_report_line("The source overlaps the destination: [%p, %p)",
+				  (const void *)report->source,
+				  (const void *)(report->source + report->size));
 }
 
 /* Prints who has found it, and the trace. */
@@ -150,7 +157,7 @@ static void print_header(const struct kasan_report *report)
 	print_access(report);
 #ifdef CONFIG_KASAN_TAGS
 	/* Tags have not found it. */
-	if (report->has_shadow && !report->slack.found)
+	if (report->has_shadow && !report->slack.found && !report->is_call)
 		kasan_report_line("Pointer tag: [%02x], memory tag: [%02x]",
 				  kasan_addr_tag(report->pointer), report->bad_shadow);
 #endif

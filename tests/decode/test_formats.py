@@ -254,6 +254,21 @@ def test_fault_behind_its_report():
     assert log.bugs[1].reports[0].access.address == 0x4242
 
 
+CALLS = (
+    ("invalid-call.log", "call_of_null() called a null pointer, where there is no code."),
+    ("memcpy-param-overlap.log", "shift_up_by_one() wrote 26 bytes at "),
+)
+
+
+@pytest.mark.parametrize(("name", "start"), CALLS, ids=[name for name, _ in CALLS])
+def test_calls_are_explained(name, start):
+    (report,) = reports(decode(golden(name)))
+    first, *others = report.explanation
+    assert first.startswith(start)
+    assert len(others) >= 2
+    assert [frame.name for frame in report.stack("call").frames][1:2] == ["main"]
+
+
 def test_repeated_places():
     """`again` lines of this runtime count for the bug that they repeat."""
     text = golden("slab-use-after-free.log")

@@ -177,6 +177,25 @@ BUG user_access(void)
 	driver_ioctl((const int *)vm_mmap(NULL, 0, 4096, 3, 0x22, 0));
 }
 
+/* memmove() was meant. */
+BUG shift_up_by_one(void)
+{
+	char *p = calloc(1, 64);
+
+	pointer = p;
+	memcpy(pointer + 1, pointer, (size_t)(thirteen * 2));
+	free(p);
+}
+
+/* The hook of a device that has none. */
+BUG call_of_null(void)
+{
+	static void (*volatile hook)(void);
+
+	hook();
+	sink = 1;
+}
+
 /* An address of the lower half: user memory elsewhere, but this thread has none. */
 BUG low_access(void)
 {
@@ -244,6 +263,8 @@ static const struct {
 	{"user-memory-access", user_access},
 	{"wild-memory-access", wild_access},
 	{"wild-memory-access-low", low_access},
+	{"invalid-call", call_of_null},
+	{"memcpy-param-overlap", shift_up_by_one},
 	{"slack-free", found_at_free},
 	{"slack-krealloc", found_at_krealloc},
 	{"slack-walk", found_in_a_walk},

@@ -44,6 +44,8 @@ _TYPES = {
     "bad-free": Kind("A free of an address that the allocator never returned.", (763,)),
     "alloc-dealloc-mismatch": Kind("An object was freed by the function of another allocator.", (762,)),
     "null-ptr-deref": Kind("An access through a null pointer.", (476,)),
+    "invalid-call": Kind("A call of an address that has no code.", (824,)),
+    "memcpy-param-overlap": Kind("A copy between ranges that overlap.", (475,)),
     "wild-memory-access": Kind("An access to an address at which the system has no memory.", (119,)),
     "user-memory-access": Kind("The kernel accessed an address of user space directly.", (119,)),
     "invalid-access": Kind("An access through a pointer whose tag differs from the memory's tag.", (119,)),
