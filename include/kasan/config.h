@@ -102,6 +102,15 @@
 #endif
 #endif
 
+/* CONFIG_KASAN_DMA=1: buffers that a device has are watched (<kasan/dma.h>). How many there can be, a multiple of 8: each
+ * takes about 100 bytes. */
+#ifndef CONFIG_KASAN_DMA_MAPPINGS
+#define CONFIG_KASAN_DMA_MAPPINGS 256
+#endif
+#if CONFIG_KASAN_DMA_MAPPINGS < 8 || CONFIG_KASAN_DMA_MAPPINGS % 8
+#error "KASAN: CONFIG_KASAN_DMA_MAPPINGS is not a multiple of 8"
+#endif
+
 /* Objects of CONFIG_KASAN_SAMPLE that there can be at a time. Each takes two pages of address space, one page of memory, and
  * 72 bytes; its two stacks are in the depot. */
 #ifndef CONFIG_KASAN_SAMPLE_OBJECTS

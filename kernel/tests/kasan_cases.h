@@ -120,6 +120,11 @@ KASAN_CASE(kasan_global_oob_left)
 KASAN_CASE(kasan_global_const_oob)
 KASAN_CASE(kasan_global_string_oob)
 KASAN_CASE(kasan_global_static_local_oob)
+/* kasan_test_dma.c */
+KASAN_CASE(kasan_dma_use)
+KASAN_CASE(kasan_dma_wrong_unmap)
+KASAN_CASE(kasan_dma_past_the_end)
+KASAN_CASE(kasan_dma_traffic)
 /* kasan_test_fault.c */
 KASAN_CASE(kasan_null_ptr_deref)
 KASAN_CASE(kasan_invalid_call)

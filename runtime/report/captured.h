@@ -13,6 +13,7 @@
 
 #include "../alloc/globals.h"
 #include "../alloc/hw_slack.h"
+#include "../alloc/mapped.h"
 #include "../alloc/meta.h"
 #include "../base/format.h"
 #include "../base/lock.h"
@@ -219,6 +220,10 @@ struct kasan_report {
 	struct kasan_frame frame;
 	bool has_area;
 	struct kasan_area area;
+#ifdef CONFIG_KASAN_DMA
+	bool has_dma;
+	struct kasan_dma_mapping dma;
+#endif
 };
 
 /* Only hardware tags find a bug some time after the access. */
@@ -235,7 +240,7 @@ struct kasan_report {
 #endif
 
 /* Can bytes around an object be found overwritten? */
-#if CONFIG_KASAN_SLAB || defined(CONFIG_KASAN_SAMPLE)
+#if CONFIG_KASAN_SLAB || defined(CONFIG_KASAN_SAMPLE) || defined(CONFIG_KASAN_DMA)
 #define KASAN_HAS_SLACK 1
 #else
 #define KASAN_HAS_SLACK 0

@@ -336,6 +336,24 @@ static void print_area(const struct kasan_area *area)
 	kasan_line_print(&line);
 }
 
+#ifdef CONFIG_KASAN_DMA
+static void print_dma(const struct kasan_report *report)
+{
+	static const char *const directions[] = {"bidirectional", "to the device",
+						 "from the device"};
+	const struct kasan_dma_mapping *const dma = &report->dma;
+
+	kasan_report_line("The buggy address belongs to the DMA buffer [%p, %p) of %zu bytes, %s",
+			  (const void *)dma->start, (const void *)(dma->start + dma->size),
+			  dma->size,
+			  (unsigned int)dma->direction < 3 ? directions[dma->direction]
+							   : "without a direction");
+	print_track("Mapped", &dma->map);
+	if (!dma->mapped)
+		print_track("Unmapped", &dma->unmap);
+}
+#endif
+
 static void print_row(uintptr_t addr, const uint8_t *row, bool marked)
 {
 	unsigned int i;
@@ -439,6 +457,12 @@ void kasan_print_short(const struct kasan_report *report, size_t left)
 	separator();
 }
 
+#ifdef CONFIG_KASAN_DMA
+#define HAS_DMA(report) ((report)->has_dma)
+#else
+#define HAS_DMA(report) false
+#endif
+
 void kasan_print_report(const struct kasan_report *report)
 {
 	unsigned long before;
@@ -463,8 +487,15 @@ void kasan_print_report(const struct kasan_report *report)
 		kasan_report_line("The stack pointer is %zu bytes below the stack of task %s/%u",
 				  report->overflow_by, report->comm, (unsigned int)report->task.id);
 	}
-	if (report->has_shadow) {
+#ifdef CONFIG_KASAN_DMA
+	if (report->has_dma) {
 		blank();
+		print_dma(report);
+	}
+#endif
+	if (report->has_shadow) {
+		if (!HAS_DMA(report))
+			blank();
 		if (report->owner.kind != KASAN_OBJECT_NONE) {
 			kasan_print_tracks(&report->owner);
 			print_owner(report);

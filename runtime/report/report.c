@@ -585,7 +585,7 @@ bool kasan_report_call(const char *type, uintptr_t addr, size_t size, const char
 	return report_it(&bug);
 }
 
-#if defined(CONFIG_KASAN_HW_TAGS) || defined(CONFIG_KASAN_SAMPLE)
+#if defined(CONFIG_KASAN_HW_TAGS) || defined(CONFIG_KASAN_SAMPLE) || defined(CONFIG_KASAN_DMA)
 /* The write is taken for one access, from the first to the last byte that it has changed. */
 bool kasan_report_slack(const char *type, const struct kasan_slack *slack, uint8_t tag,
 			uintptr_t ip, uintptr_t fp)

@@ -21,6 +21,9 @@ _TYPES = {
     "vmalloc": "vmalloc-out-of-bounds",
     "null": "null-ptr-deref",
     "call": "invalid-call",
+    "dma": "dma-use",
+    "unmap": "dma-invalid-unmap",
+    "device": "dma-out-of-bounds",
     "overlap": "memcpy-param-overlap strcpy-param-overlap strncpy-param-overlap strcat-param-overlap "
     "strncat-param-overlap",
     "wild": "wild-memory-access SEGV",
@@ -92,6 +95,20 @@ _ADVICE = {
         "freed, or a return address that was overwritten on the stack.",
         "Look for the call in this function, and for the code that sets the pointer; if there is no such call, look for "
         "a write beyond an array on the stack.",
+    ),
+    "dma": (
+        "Between map and unmap a buffer is the device's: a CPU that reads it may see old or half-written data, and what "
+        "it writes may be lost or sent.",
+        "Move the access before the map or after the unmap, or put it between the two syncs.",
+    ),
+    "unmap": (
+        "An unmap must have the address, the size and the direction of its map; otherwise a bounce buffer is copied "
+        "wrongly, or a part of an IOMMU's mapping stays.",
+        "Compare the call with the one in the trace of the mapping.",
+    ),
+    "device": (
+        "A device wrote bytes past the end of its buffer while the buffer was mapped.",
+        "Compare the size of the mapping with the length in the descriptor or the register of the device.",
     ),
     "overlap": (
         "The ranges of such a function must not overlap: the result depends on the order in which it copies the bytes, "
