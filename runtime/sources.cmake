@@ -14,6 +14,7 @@ set(REDZONE_RUNTIME_SOURCES
   abi/hwasan_stack.c
   abi/tags_mem.c
   alloc/aux_stack.c
+  alloc/dma.c
   alloc/fifo.c
   alloc/globals.c
   alloc/heap.c

@@ -48,6 +48,9 @@
 #endif
 #endif
 
+/* CONFIG_KASAN_OVERLAP=1: a memcpy() whose ranges overlap is reported, unless kasan.overlap=off. Each call takes five
+ * instructions more. The system's string functions call kasan_check_overlap(). */
+
 /* --- Mode: at most one --- */
 
 #if (defined(CONFIG_KASAN_GENERIC) && defined(CONFIG_KASAN_SW_TAGS)) ||     \
@@ -97,6 +100,15 @@
 #else
 #define CONFIG_KASAN_PAGE_SIZE 4096UL
 #endif
+#endif
+
+/* CONFIG_KASAN_DMA=1: buffers that a device has are watched (<kasan/dma.h>). How many there can be, a multiple of 8: each
+ * takes about 100 bytes. */
+#ifndef CONFIG_KASAN_DMA_MAPPINGS
+#define CONFIG_KASAN_DMA_MAPPINGS 256
+#endif
+#if CONFIG_KASAN_DMA_MAPPINGS < 8 || CONFIG_KASAN_DMA_MAPPINGS % 8
+#error "KASAN: CONFIG_KASAN_DMA_MAPPINGS is not a multiple of 8"
 #endif
 
 /* Objects of CONFIG_KASAN_SAMPLE that there can be at a time. Each takes two pages of address space, one page of memory, and

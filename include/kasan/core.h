@@ -246,6 +246,21 @@ KASAN_HOOK bool kasan_check_read(const volatile void *addr, size_t size) KASAN_O
 KASAN_HOOK KASAN_READS_NOTHING bool kasan_check_write(const volatile void *addr, size_t size)
 	KASAN_OFF(return true);
 
+/** kasan_check_overlap() - report unless [@dst, @dst + @size) and [@src, @src + @size) are apart: for functions whose
+ *  ranges must not overlap. memcpy() of the runtime calls it. Return: false if it was reported; always true without
+ *  CONFIG_KASAN_OVERLAP. */
+#if defined(CONFIG_KASAN) && defined(CONFIG_KASAN_OVERLAP)
+bool kasan_check_overlap(const void *dst, const void *src, size_t size);
+#else
+static inline bool kasan_check_overlap(const void *dst, const void *src, size_t size)
+{
+	(void)dst;
+	(void)src;
+	(void)size;
+	return true;
+}
+#endif
+
 /** kasan_check_byte() - report if the byte at @addr is not accessible. Return: true if it is. */
 KASAN_HOOK bool kasan_check_byte(const void *addr) KASAN_OFF(return true);
 

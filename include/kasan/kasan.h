@@ -7,6 +7,7 @@
  *	page_heap.h	simple page allocators: small kernels
  *	slab.h		caches of objects of one size: kernels
  *	pages.h		whole pages, memory pools, vmalloc, stacks, loadable modules: kernels
+ *	dma.h		buffers that devices have
  *	report.h	what a port or a test does with reports
  *	record.h	reports that survive a reset
  *	hw_tags.h	setting up CPUs that have memory tags, and their faults
@@ -33,6 +34,7 @@
 #define KASAN_KASAN_H
 
 #include <kasan/core.h>
+#include <kasan/dma.h>
 #include <kasan/heap.h>
 #include <kasan/hw_tags.h>
 #include <kasan/page_heap.h>

@@ -6,6 +6,7 @@ set(REDZONE_DRIVERS_SOURCES
 	pl011.c
 	virtio_console.c
 	virtio_mmio.c
+	virtio_rng.c
 )
 set(REDZONE_DRIVERS_UNINSTRUMENTED
 	pl011.c

@@ -52,7 +52,8 @@ static void tell(u16 event)
 {
 	message.event = event;
 	message.value = 1;
-	virtio_post(&device, QUEUE_CONTROL, &control, &message, sizeof(message), false);
+	virtio_post(&device, QUEUE_CONTROL, &control, __pa_symbol(&message), sizeof(message),
+		    false);
 	wait_for(&control);
 }
 
@@ -94,7 +95,7 @@ void virtio_console_send(unsigned int port, void *data, size_t size)
 		if (!virtio_idle(queue))
 			return;
 	}
-	virtio_post(&device, output_queue(port), queue, data, size, false);
+	virtio_post(&device, output_queue(port), queue, __pa_symbol(data), size, false);
 	wait_for(queue);
 }
 
@@ -103,7 +104,7 @@ size_t virtio_console_receive(void *data, size_t size)
 	static bool posted;
 
 	if (!posted) {
-		virtio_post(&device, QUEUE_INPUT, &input, data, size, true);
+		virtio_post(&device, QUEUE_INPUT, &input, __pa_symbol(data), size, true);
 		posted = true;
 	}
 	if (!virtio_idle(&input))

@@ -130,9 +130,9 @@ void virtio_start(const struct virtio_device *device)
 }
 
 void virtio_post(const struct virtio_device *device, unsigned int index, struct virtio_queue *queue,
-		 void *data, size_t size, bool to_guest)
+		 phys_addr_t data, size_t size, bool to_guest)
 {
-	queue->desc.addr = __pa_symbol(data);
+	queue->desc.addr = data;
 	queue->desc.len = (u32)size;
 	queue->desc.flags = to_guest ? DESC_F_WRITE : 0;
 	wmb();

@@ -116,8 +116,26 @@ bool kasan_fixup_shadow_load(struct pt_regs *regs, const struct fault *fault)
 
 #endif
 
+/* A call through a bad pointer has no frame yet, so the registers tell who made it. Return: was it reported? */
+static bool explain_call(const struct pt_regs *regs)
+{
+	const struct kasan_regs at = {.pc = regs->pc,
+				      .sp = regs->sp,
+				      .lr = regs_return_address(regs),
+				      .fp = regs_fp(regs)};
+	bool printed;
+
+	if (kernel_text_address(regs->pc))
+		return false;
+	printed = kasan_report_fault_at(regs->pc, 0, KASAN_FAULT_READ, &at);
+	forget_access(reported);
+	return printed;
+}
+
 bool kasan_explain_fault(const struct pt_regs *regs, const struct fault *fault)
 {
+	if (fault->exec)
+		return explain_call(regs);
 	/* The CPU reports the whole pointer, including its top byte: a tag or, in a wild pointer, anything. */
 	if (was_access(reported, kasan_untag_addr(fault->addr))) {
 		forget_access(reported);

@@ -60,14 +60,22 @@ static enum program_fault_kind program_kind(const struct fault *fault, bool clos
 	return fault->kind == FAULT_BUS ? PROGRAM_FAULT_BUS : PROGRAM_FAULT_UNMAPPED;
 }
 
+/* @explained: KASAN has just reported it. */
 static _Noreturn void die_of_fault(struct pt_regs *regs, const struct fault *fault,
-				   const char *title)
+				   const char *title, bool explained)
 {
 	const char *access = fault->exec    ? "instruction abort"
 			     : fault->write ? "data abort, write"
 					    : "data abort, read";
-	const unsigned long flags = console_lock();
+	unsigned long flags;
 
+	if (explained) {
+		printk("Unable to handle kernel %s at virtual address %016lx\n", title,
+		       fault->addr);
+		printk("Oops: this is the access that KASAN reported above, it cannot be done\n");
+		die(NULL, regs);
+	}
+	flags = console_lock();
 	printk("Unable to handle kernel %s at virtual address %016lx\n", title, fault->addr);
 	printk(REGS_ERROR_NAME " = 0x%016lx: %s, %s\n", regs_error(regs), access, fault->name);
 	console_unlock(flags);
@@ -79,8 +87,11 @@ void kernel_fault(struct pt_regs *regs, const struct fault *fault)
 	bool closed, explained = false;
 
 	if (fault->exec) {
+		/* A program may protect memory to see who uses it. */
+		if (!is_program_fault(regs) || !hit_closed_page(regs->pc))
+			explained = kasan_explain_fault(regs, fault);
 		if (!handle_program_fault(regs, program_kind(fault, false), regs->pc))
-			die_of_fault(regs, fault, fault_title(fault, false));
+			die_of_fault(regs, fault, fault_title(fault, false), explained);
 		return;
 	}
 	/* Before the kernel's own accesses to user memory, which may have a bad buffer on this side. */
@@ -104,13 +115,7 @@ void kernel_fault(struct pt_regs *regs, const struct fault *fault)
 	if (handle_program_fault(regs, program_kind(fault, closed), fault->addr))
 		return;
 
-	if (explained) {
-		printk("Unable to handle kernel %s at virtual address %016lx\n",
-		       fault_title(fault, closed), fault->addr);
-		printk("Oops: this is the access that KASAN reported above, it cannot be done\n");
-		die(NULL, regs);
-	}
-	die_of_fault(regs, fault, fault_title(fault, closed));
+	die_of_fault(regs, fault, fault_title(fault, closed), explained);
 }
 
 /* --- User mode -------------------------------------------------------------------------------- */

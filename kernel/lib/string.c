@@ -119,10 +119,28 @@ size_t strnlen(const char *s, size_t max)
 	return n;
 }
 
+/* Copy at most @n bytes of the string @src, without its NUL. Return: how many. */
+static __always_inline size_t copy_text(char *dst, const char *src, size_t n)
+{
+	/* What overlaps reads or overwrites its own beginning after as many bytes. */
+	const size_t apart = dst > src ? (size_t)(dst - src) : (size_t)(src - dst);
+	size_t i = 0, end = min(n, apart);
+
+	for (; i < end && src[i]; i++)
+		dst[i] = src[i];
+	if (i < apart || i == n)
+		return i;
+	kasan_check_overlap(dst, src, i + 1);
+	/* Upwards into itself it would never end. */
+	for (; dst <= src && i < n && src[i]; i++)
+		dst[i] = src[i];
+	return i;
+}
+
 char *stpcpy(char *dst, const char *src)
 {
-	while ((*dst = *src++))
-		dst++;
+	dst += copy_text(dst, src, SIZE_MAX);
+	*dst = '\0';
 	return dst;
 }
 
@@ -134,12 +152,8 @@ char *strcpy(char *dst, const char *src)
 
 char *strncpy(char *dst, const char *src, size_t n)
 {
-	size_t i = 0;
-
 	/* Read nothing behind the NUL of @src, and clear the rest of @dst. */
-	for (; i < n && src[i]; i++)
-		dst[i] = src[i];
-	for (; i < n; i++)
+	for (size_t i = copy_text(dst, src, n); i < n; i++)
 		dst[i] = '\0';
 	return dst;
 }
@@ -154,9 +168,7 @@ char *strncat(char *dst, const char *src, size_t n)
 {
 	char *p = dst + strlen(dst);
 
-	for (; n && *src; n--)
-		*p++ = *src++;
-	*p = '\0';
+	p[copy_text(p, src, n)] = '\0';
 	return dst;
 }
 

@@ -9,6 +9,9 @@
 #include <kernel/errno.h>
 #include <kernel/gfp.h>
 #include <kernel/kernel.h>
+#include <kernel/lockdep.h>
+#include <kernel/param.h>
+#include <kernel/printk.h>
 #include <kernel/program.h>
 #include <kernel/slab.h>
 #include <kernel/spinlock.h>
@@ -157,9 +160,29 @@ static void *malloc_large(size_t size, size_t align, gfp_t gfp)
 	return ptr;
 }
 
-static noinline void *no_memory(size_t size)
+/* Such calls get an error, which a program that makes them hardly expects. */
+static bool notices;
+core_param("program.notices", notices, bool, "on|off",
+	   "print calls of malloc() and its relatives that no machine could grant");
+
+/* @ip: where @function was called with @first and @second. */
+static noinline void notice(const char *function, size_t first, size_t second, unsigned long ip)
 {
-	program_no_memory(size);
+	if (notices)
+		printk("program: %s(%lu, %lu) can never succeed; called by %pB\n", function, first,
+		       second, (void *)ip);
+}
+
+/* A negative number, most of all. */
+#define MORE_THAN_ADDRESSES (1UL << 47)
+
+static noinline void *no_memory(size_t size, unsigned long ip)
+{
+	if (size < MORE_THAN_ADDRESSES)
+		program_no_memory(size);
+	else if (notices)
+		printk("program: an object of %lu bytes can never be had; asked for by %pB\n", size,
+		       (void *)ip);
 	*program_errno() = ENOMEM;
 	return NULL;
 }
@@ -174,7 +197,7 @@ static __always_inline void *new_object(void *ptr, size_t size, gfp_t zero)
 	if (!ptr && size > PAGE_SIZE)
 		ptr = malloc_large(size, PAGE_SIZE, PROGRAM_GFP | zero);
 	if (unlikely(!ptr))
-		return no_memory(size);
+		return no_memory(size, _RET_IP_);
 	if (unlikely(!size))
 		set_object_size(ptr, 0);
 	tell(ptr, size, true);
@@ -195,6 +218,7 @@ void *calloc(size_t count, size_t size)
 	void *ptr;
 
 	if (__builtin_mul_overflow(count, size, &total)) {
+		notice("calloc", count, size, _RET_IP_);
 		*program_errno() = ENOMEM;
 		return NULL;
 	}
@@ -261,6 +285,7 @@ void *reallocarray(void *ptr, size_t count, size_t size)
 	size_t total;
 
 	if (__builtin_mul_overflow(count, size, &total)) {
+		notice("reallocarray", count, size, _RET_IP_);
 		*program_errno() = ENOMEM;
 		return NULL;
 	}
@@ -275,6 +300,7 @@ void *aligned_alloc(size_t align, size_t size)
 	void *ptr;
 
 	if (align & (align - 1)) {
+		notice("aligned_alloc", align, size, _RET_IP_);
 		*program_errno() = EINVAL;
 		return NULL;
 	}
@@ -291,7 +317,7 @@ void *aligned_alloc(size_t align, size_t size)
 			set_object_size(ptr, size);
 	}
 	if (!ptr)
-		return no_memory(size);
+		return no_memory(size, _RET_IP_);
 	tell(ptr, size, true);
 	return ptr;
 }
@@ -306,8 +332,10 @@ int posix_memalign(void **out, size_t align, size_t size)
 	int *error = program_errno(), saved = *error;
 	void *ptr;
 
-	if (align < sizeof(void *) || (align & (align - 1)))
+	if (align < sizeof(void *) || (align & (align - 1))) {
+		notice("posix_memalign", align, size, _RET_IP_);
 		return EINVAL;
+	}
 	ptr = aligned_alloc(align, size);
 	*error = saved;
 	if (!ptr)

@@ -7,6 +7,7 @@
 #include <kernel/errno.h>
 #include <kernel/fault.h>
 #include <kernel/sched.h>
+#include <kernel/slab.h>
 
 #include "kasan_test.h"
 
@@ -50,6 +51,28 @@ void kasan_null_ptr_deref(struct kunit *test)
 {
 	expect_fault(test, read_int, 0, "null-ptr-deref", KASAN_READ, 4);
 	expect_fault(test, write_long, 0x18, "null-ptr-deref", KASAN_WRITE, 8);
+}
+
+static int call(void *arg)
+{
+	void (*function)(void) = arg;
+
+	HIDE_VAR(function);
+	KASAN_TEST_BUG(function());
+	return 0;
+}
+
+void kasan_invalid_call(struct kunit *test)
+{
+	void *object = kunit_kmalloc(test, 64, GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, object);
+	expect_fault(test, call, 0, "invalid-call", KASAN_READ, 0);
+	/* The CPU notices first that no instruction can begin there. */
+	expect_fault(test, call, 0x41414141414141UL, "invalid-call", KASAN_READ, 0);
+	/* Memory that may be read. A CPU that ignores tags removes them at a branch. */
+	expect_fault(test, call, (unsigned long)kasan_reset_tag(object), "invalid-call", KASAN_READ,
+		     0);
 }
 
 void kasan_wild_access(struct kunit *test)

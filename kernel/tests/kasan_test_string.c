@@ -109,6 +109,63 @@ void kasan_string_copies(struct kunit *test)
 	kfree(from);
 }
 
+/* Each text is written anew: a copy that overlaps changes its own source. */
+#define EXPECT_OVERLAP(test, size, expression)                                                 \
+	do {                                                                                   \
+		memcpy(text, "0123456789", 11);                                                \
+		KASAN_EXPECT_BUG(test, "memcpy-param-overlap", KASAN_WRITE, size, expression); \
+	} while (0)
+
+void kasan_overlap(struct kunit *test)
+{
+	char *text = alloc(test, 64);
+	size_t size = 8;
+
+	HIDE_VAR(size);
+	EXPECT_OVERLAP(test, 8, memcpy(text, text + 1, size));
+	KUNIT_EXPECT_STREQ(test, text, "1234567889");
+	EXPECT_OVERLAP(test, 8, memcpy(text + 7, text, size));
+	KUNIT_EXPECT_STREQ(test, text, "012345601234567");
+	memset(text, 0, 64);
+	EXPECT_OVERLAP(test, 4, strcpy(text, text + 3));
+	KUNIT_EXPECT_STREQ(test, text, "3456789");
+	EXPECT_OVERLAP(test, 4, strcpy(text + 3, text));
+	KUNIT_EXPECT_STREQ(test, text, "012012");
+	EXPECT_OVERLAP(test, 1, strcpy(text, text));
+	EXPECT_OVERLAP(test, 3, strncpy(text + 2, text, 6));
+	EXPECT_OVERLAP(test, 11, strcat(text, text));
+	EXPECT_OVERLAP(test, 8, strncat(text, text + 3, 9));
+	kfree(text);
+}
+
+void kasan_no_overlap(struct kunit *test)
+{
+	char *text = alloc(test, 64), *none = text + 40;
+	size_t size = 8;
+
+	HIDE_VAR(size);
+	memcpy(text, "0123456789", 11);
+	memcpy(text + 8, text, size);
+	memcpy(text, text + 8, size);
+	memcpy(text, text, size);
+	memcpy(text, text + 1, size - 8);
+	memmove(text + 1, text, size);
+	strcpy(text, text + 16);
+	strcpy(text, "0123");
+	strcpy(text + 5, text);
+	strncpy(text + 2, text, 2);
+	strncat(none, text, 40);
+	KUNIT_EXPECT_STREQ(test, text, "0101");
+	KUNIT_EXPECT_STREQ(test, none, "0101");
+	memcpy(text, "0123456789", 11);
+	KUNIT_EXPECT_EQ(test, kasan_option("kasan.overlap", "off"), 0);
+	memcpy(text, text + 1, size);
+	strcpy(text, text + 1);
+	KUNIT_EXPECT_EQ(test, kasan_option("kasan.overlap", "on"), 0);
+	KUNIT_EXPECT_STREQ(test, text, "234567889");
+	kfree(text);
+}
+
 /* --- Bits and atomics ------------------------------------------------------------------------- */
 
 /* Nine bytes: the word of bit 64 begins inside the object and ends outside. Where whole granules are compared

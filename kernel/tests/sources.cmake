@@ -65,6 +65,7 @@ if(NOT REDZONE_MODE STREQUAL "off")
     kasan_tags_test.c
     kasan_test.c
     kasan_test_cache.c
+    kasan_test_dma.c
     kasan_test_fault.c
     kasan_test_mempool.c
     kasan_test_page.c

@@ -116,20 +116,17 @@ void freertos_risc_v_application_exception_handler(unsigned long cause);
 void freertos_risc_v_application_exception_handler(unsigned long cause)
 {
 	uintptr_t *context = *pxCurrentTCB;
-	uintptr_t addr, pc;
+	struct kasan_regs regs = {
+		.sp = (uintptr_t)context, .lr = context[CONTEXT_RA], .fp = context[CONTEXT_S0]};
+	uintptr_t addr;
 
 	__asm__ volatile("csrr %0, mtval" : "=r"(addr));
-	__asm__ volatile("csrr %0, mepc" : "=r"(pc));
-	if (cause == CAUSE_EXECUTE) {
-		/* A jump to where there is no code: its caller is the place of the bug. */
-		addr = pc;
-		pc = context[CONTEXT_RA];
-	}
+	__asm__ volatile("csrr %0, mepc" : "=r"(regs.pc));
 	freertos_for_task = true;
 	if (cause == CAUSE_READ || cause == CAUSE_WRITE || cause == CAUSE_EXECUTE)
-		kasan_report_fault(addr, 0,
-				   cause == CAUSE_WRITE ? KASAN_FAULT_WRITE : KASAN_FAULT_READ, pc,
-				   context[CONTEXT_S0]);
+		kasan_report_fault_at(cause == CAUSE_EXECUTE ? regs.pc : addr, 0,
+				      cause == CAUSE_WRITE ? KASAN_FAULT_WRITE : KASAN_FAULT_READ,
+				      &regs);
 	else
 		kasan_port_print("KASAN: an exception that is not a bad access");
 	freertos_for_task = false;

@@ -317,11 +317,11 @@ static const struct bug bugs[] = {
 #endif
 #if defined(__arm__) || defined(__x86_64__)
 	{"null_read", "null-ptr-deref", null_read},
-	{"null_call", "null-ptr-deref", null_call},
+	{"null_call", "invalid-call", null_call},
 	{"wild_write", "wild-memory-access", wild_write},
 #endif
 #ifdef __x86_64__
-	{"wild_call", "wild-memory-access", wild_call},
+	{"wild_call", "invalid-call", wild_call},
 	{"wild_fill", "wild-memory-access", wild_fill},
 	{"other_cpu", "slab-out-of-bounds", other_cpu},
 	{"in_interrupt", "slab-use-after-free", in_interrupt},

@@ -179,7 +179,7 @@ static const struct bug {
 	{"stack_overread", "stack-out-of-bounds", stack_overread},
 #endif
 	{"null_read", "null-ptr-deref", null_read},
-	{"null_call", "null-ptr-deref", null_call},
+	{"null_call", "invalid-call", null_call},
 	{"wild_write", "wild-memory-access", wild_write},
 	{"recursion", "stack-overflow", recursion},
 	{"in_user_mode", NULL, in_user_mode},

@@ -23,8 +23,8 @@
 #define COPY_OK(dst, src, n) (MAY_LOOK() && kasan_copy_ok(dst, src, n))
 #define SET_OK(dst, n)	     (MAY_LOOK() && kasan_range_ok(dst, n))
 
-KASAN_DEFINE_COPY(__asan_memcpy, __memcpy, COPY_OK)
-KASAN_DEFINE_COPY(__asan_memmove, __memmove, COPY_OK)
+KASAN_DEFINE_COPY(__asan_memcpy, false, COPY_OK)
+KASAN_DEFINE_COPY(__asan_memmove, true, COPY_OK)
 KASAN_DEFINE_SET(__asan_memset, SET_OK)
 
 /* Aliases, which halve the code and its room in a cache. */

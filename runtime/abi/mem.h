@@ -16,23 +16,28 @@
 
 #include "../report/check.h"
 
-typedef void *(*kasan_copy_fn)(void *, const void *, size_t);
-
 /* The slow halves know their caller by @ip. Compilers should turn the call of a slow half into a jump, for the sake of
  * the fast path; then its frame is that of the function it belongs to. */
-static kasan_noinline void *kasan_copy_slow(void *dst, const void *src, size_t n, kasan_copy_fn raw,
+static kasan_noinline void *kasan_copy_slow(void *dst, const void *src, size_t n, bool may_overlap,
 					    uintptr_t ip)
 {
 	const uintptr_t fp = kasan_abi_frame(ip, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+	bool checked;
 
 	/* So that formatted output, which copies nothing twice for each number, stays fast. */
 	if (!n)
 		return dst;
-	if (kasan_live() && !kasan_starts_again(dst, src, n) &&
-	    (!kasan_check_operation((uintptr_t)src, n, false, ip, fp) ||
-	     !kasan_check_operation((uintptr_t)dst, n, true, ip, fp)))
+	checked = kasan_live() && !kasan_starts_again(dst, src, n);
+	if (checked && (!kasan_check_operation((uintptr_t)src, n, false, ip, fp) ||
+			!kasan_check_operation((uintptr_t)dst, n, true, ip, fp)))
 		return dst;
-	return raw(dst, src, n);
+	/* Compilers copy a structure to itself by memcpy(). */
+	if (!may_overlap && dst != src && !kasan_ranges_apart((uintptr_t)dst, (uintptr_t)src, n)) {
+		if (checked)
+			kasan_report_overlap((uintptr_t)dst, (uintptr_t)src, n, ip, fp);
+		may_overlap = true;
+	}
+	return may_overlap ? __memmove(dst, src, n) : __memcpy(dst, src, n);
 }
 
 static kasan_noinline void *kasan_set_slow(void *dst, int c, size_t n, uintptr_t ip)
@@ -45,14 +50,17 @@ static kasan_noinline void *kasan_set_slow(void *dst, int c, size_t n, uintptr_t
 	return __memset(dst, c, n);
 }
 
-/* @ok: called with (destination, source, size) and inlined; true if nothing needs a closer look. */
-#define KASAN_DEFINE_COPY(name, raw, ok)                                     \
-	void *name(void *dst, const void *src, size_t n);                    \
-	KASAN_ABI void *name(void *dst, const void *src, size_t n)           \
-	{                                                                    \
-		if (kasan_likely(ok((uintptr_t)dst, (uintptr_t)src, n)))     \
-			return raw(dst, src, n);                             \
-		return kasan_copy_slow(dst, src, n, raw, KASAN_CALLER_IP()); \
+/* @ok: called with (destination, source, size) and inlined; true if nothing needs a closer look. @may_overlap: of
+ * memmove(). */
+#define KASAN_DEFINE_COPY(name, may_overlap, ok)                                               \
+	void *name(void *dst, const void *src, size_t n);                                      \
+	KASAN_ABI void *name(void *dst, const void *src, size_t n)                             \
+	{                                                                                      \
+		if (kasan_likely(ok((uintptr_t)dst, (uintptr_t)src, n) &&                      \
+				 ((may_overlap) ||                                             \
+				  kasan_ranges_apart((uintptr_t)dst, (uintptr_t)src, n))))     \
+			return (may_overlap) ? __memmove(dst, src, n) : __memcpy(dst, src, n); \
+		return kasan_copy_slow(dst, src, n, may_overlap, KASAN_CALLER_IP());           \
 	}
 
 #define KASAN_DEFINE_SET(name, ok)                                   \

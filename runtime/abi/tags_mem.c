@@ -29,8 +29,8 @@ static kasan_always_inline bool certainly_ok(uintptr_t a, uintptr_t b, size_t n)
 #define SET_OK(dst, n)	     certainly_ok(dst, dst, n)
 
 #ifdef CONFIG_KASAN_SW_TAGS
-KASAN_DEFINE_COPY(__hwasan_memcpy, __memcpy, COPY_OK)
-KASAN_DEFINE_COPY(__hwasan_memmove, __memmove, COPY_OK)
+KASAN_DEFINE_COPY(__hwasan_memcpy, false, COPY_OK)
+KASAN_DEFINE_COPY(__hwasan_memmove, true, COPY_OK)
 KASAN_DEFINE_SET(__hwasan_memset, SET_OK)
 
 /* For tagged globals, see hwasan_access.c. */
@@ -42,8 +42,8 @@ void *__hwasan_memset_match_all(void *dst, int c, size_t n)
 	__attribute__((alias("__hwasan_memset")));
 #endif
 
-KASAN_DEFINE_COPY(memcpy, __memcpy, COPY_OK)
-KASAN_DEFINE_COPY(memmove, __memmove, COPY_OK)
+KASAN_DEFINE_COPY(memcpy, false, COPY_OK)
+KASAN_DEFINE_COPY(memmove, true, COPY_OK)
 KASAN_DEFINE_SET(memset, SET_OK)
 
 #endif /* CONFIG_KASAN_TAGS */

@@ -278,7 +278,7 @@ static void end_granule(uintptr_t start, uintptr_t granule, uint8_t *state, cons
 	if (!unused || unused == STATE_FULL || kasan_likely(!differs(granule, unused, &slack)))
 		return;
 	slack.found = found;
-	kasan_report_slack(&slack, kasan_addr_tag(start), ip, fp);
+	kasan_report_slack("slab-out-of-bounds", &slack, kasan_addr_tag(start), ip, fp);
 }
 
 void kasan_slack_end(uintptr_t start, size_t span, const char *found, uintptr_t ip, uintptr_t fp)
@@ -365,7 +365,8 @@ static void walk_leaf(struct walk *walk, struct leaf *leaf, uintptr_t addr)
 			continue;
 		walk->overwritten++;
 		slack.found = "in a walk";
-		kasan_report_slack(&slack, kasan_tags_owner(granule), walk->ip, walk->fp);
+		kasan_report_slack("slab-out-of-bounds", &slack, kasan_tags_owner(granule),
+				   walk->ip, walk->fp);
 	}
 }
 

@@ -250,7 +250,7 @@ static void check_pattern(const struct sample *object, uintptr_t page, uintptr_t
 		slack.is[i] = *(const uint8_t *)(slack.granule + i);
 		slack.was[i] = pattern_at(slack.granule + i);
 	}
-	kasan_report_slack(&slack, 0xff, ip, fp);
+	kasan_report_slack("slab-out-of-bounds", &slack, 0xff, ip, fp);
 }
 
 kasan_noinline bool kasan_sample_free(const void *ptr, uintptr_t ip)

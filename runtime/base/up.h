@@ -21,10 +21,17 @@ _Noreturn void kasan_end_system(const char *why);
 #define kasan_end_system kasan_port_panic
 #endif
 
-/** kasan_report_slack() - report @slack: bytes past the end of an object that were overwritten some time ago. @tag: of
- *  the object's pointer. */
+/** kasan_report_slack() - report @slack: bytes past the end of an object that were overwritten some time ago. @type:
+ *  constant. @tag: of the object's pointer. */
 struct kasan_slack;
-bool kasan_report_slack(const struct kasan_slack *slack, uint8_t tag, uintptr_t ip, uintptr_t fp);
+bool kasan_report_slack(const char *type, const struct kasan_slack *slack, uint8_t tag,
+			uintptr_t ip, uintptr_t fp);
+
+/** kasan_report_call() - report a call of a function with bad arguments. @type: constant. @addr, @size: the memory that it
+ *  writes. @note: a constant sentence for the line below the access; NULL: none. @source: where it reads as many bytes;
+ *  0: it reads none. Return: false if it was suppressed. */
+bool kasan_report_call(const char *type, uintptr_t addr, size_t size, const char *note,
+		       uintptr_t source, uintptr_t ip, uintptr_t fp);
 
 /** kasan_wait_for_report() - wait for a report that another CPU is printing: it may point to an entry that the caller
  *  has removed from a registry. The wait is bounded, see lock_reports(). */

@@ -58,7 +58,8 @@ static size_t walk_from_caller(struct kasan_report *report, const struct kasan_r
 {
 	const uintptr_t pc = return_address(&report->task, regs);
 
-	if (!pc || !kasan_port_is_code(pc) || !kasan_arch_is_return(pc))
+	/* After a return to a bad address, the register holds that. */
+	if (!pc || pc == regs->pc || !kasan_port_is_code(pc) || !kasan_arch_is_return(pc))
 		return 0;
 	report->at_pc = false;
 	return kasan_stack_walk_fault(&report->task, pc, regs->fp, report->pcs,
@@ -67,7 +68,8 @@ static size_t walk_from_caller(struct kasan_report *report, const struct kasan_r
 
 static void capture_trace(struct kasan_report *report, const struct kasan_bug *bug)
 {
-	const bool is_code = bug->ip && kasan_port_is_code(bug->ip);
+	const bool is_code =
+		bug->ip && !(bug->regs && report->is_call) && kasan_port_is_code(bug->ip);
 
 	if (!report->at_pc)
 		report->depth = kasan_stack_walk_in(&report->task, report->ip, report->fp,
@@ -172,6 +174,14 @@ static void copy_facts(struct kasan_report *report, const struct kasan_bug *bug)
 	report->is_unclear = bug->how & KASAN_HOW_UNCLEAR;
 	report->ip = bug->ip;
 	report->fp = bug->fp;
+	report->note = bug->note;
+	report->source = bug->source;
+	/* A CPU that faults at the address that it executes was fetching the instruction. */
+	report->is_call = report->is_fault && bug->ip == bug->addr;
+	if (report->is_call && !report->type) {
+		report->type = "invalid-call";
+		report->note = "This address has no code: a call or a return went there";
+	}
 #if CONFIG_KASAN_CALLBACKS
 	report->sp = bug->sp;
 #endif

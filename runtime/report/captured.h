@@ -13,6 +13,7 @@
 
 #include "../alloc/globals.h"
 #include "../alloc/hw_slack.h"
+#include "../alloc/mapped.h"
 #include "../alloc/meta.h"
 #include "../base/format.h"
 #include "../base/lock.h"
@@ -124,6 +125,7 @@ bool kasan_report_undefined(const char *type, const struct kasan_undefined *foun
  * @slack: copied into the report; NULL: none.
  * @regs: registers of the interrupted code, where @ip comes from; NULL: not interrupted, or not known.
  * @owner: the task whose stack has overflowed, if that was found.
+ * @note, @source: as for kasan_report_call().
  * @undefined: what UBSan has found; NULL: it is a bug of memory.
  * @sp: from report.c: stack pointer of the context that found it; 0: not known.
  * @task: from report.c: that context's task, as the port describes it.
@@ -137,6 +139,8 @@ struct kasan_bug {
 	const struct kasan_slack *slack;
 	const struct kasan_regs *regs;
 	const struct kasan_port_task *owner;
+	const char *note;
+	uintptr_t source;
 #ifdef CONFIG_KASAN_UBSAN
 	const struct kasan_undefined *undefined;
 #endif
@@ -154,6 +158,7 @@ struct kasan_report {
 	uintptr_t pointer; /* as it was used */
 	size_t size;	   /* 0: not known, or a free */
 	bool is_write, is_free, is_fault;
+	bool is_call;	  /* a fault: the CPU went to @addr, which is not code */
 	bool is_unclear;  /* a fault, read or write: @is_write is set, because it may be one */
 	bool is_overflow; /* of a stack: given by the system, or found by kasan_capture() */
 	bool at_pc;	  /* @ip is the access itself, not a return address */
@@ -161,6 +166,8 @@ struct kasan_report {
 	/* A write that was found later by its result (kasan.slack=check); @slack.found is NULL if it is not one. */
 	struct kasan_slack slack;
 	uintptr_t ip, fp;
+	const char *note; /* a line of its own; NULL: none */
+	uintptr_t source; /* of a copy; 0: it is not one */
 #if CONFIG_KASAN_CALLBACKS
 	uintptr_t sp; /* of the context that found it; 0: not known */
 #endif
@@ -213,6 +220,10 @@ struct kasan_report {
 	struct kasan_frame frame;
 	bool has_area;
 	struct kasan_area area;
+#ifdef CONFIG_KASAN_DMA
+	bool has_dma;
+	struct kasan_dma_mapping dma;
+#endif
 };
 
 /* Only hardware tags find a bug some time after the access. */
@@ -229,7 +240,7 @@ struct kasan_report {
 #endif
 
 /* Can bytes around an object be found overwritten? */
-#if CONFIG_KASAN_SLAB || defined(CONFIG_KASAN_SAMPLE)
+#if CONFIG_KASAN_SLAB || defined(CONFIG_KASAN_SAMPLE) || defined(CONFIG_KASAN_DMA)
 #define KASAN_HAS_SLACK 1
 #else
 #define KASAN_HAS_SLACK 0

@@ -2,6 +2,7 @@
 /* check.c - checks of ranges in all modes, with reports. The mode decides which ranges are bad: kasan_find_bad(). */
 #include "check.h"
 
+#include "../base/up.h"
 #include "../shadow/shadow.h"
 
 /* Does the range wrap around, or is its size a negative number? */
@@ -102,6 +103,22 @@ kasan_noinline bool kasan_check_access_for(const volatile void *addr, size_t siz
 		return true;
 	return kasan_check_range((uintptr_t)addr, size, is_write, ip, KASAN_CALLER_FP());
 }
+
+#ifdef CONFIG_KASAN_OVERLAP
+bool kasan_report_overlap(uintptr_t dst, uintptr_t src, size_t size, uintptr_t ip, uintptr_t fp)
+{
+	return kasan_opt_overlap &&
+	       kasan_report_call("memcpy-param-overlap", dst, size, NULL, src, ip, fp);
+}
+
+kasan_noinline bool kasan_check_overlap(const void *dst, const void *src, size_t size)
+{
+	if (!size || kasan_ranges_apart((uintptr_t)dst, (uintptr_t)src, size))
+		return true;
+	return !kasan_report_overlap((uintptr_t)dst, (uintptr_t)src, size, KASAN_CALLER_IP(),
+				     KASAN_CALLER_FP());
+}
+#endif
 
 static bool check_byte(const void *addr, uintptr_t ip, uintptr_t fp)
 {

@@ -20,6 +20,24 @@ bool kasan_check_operation(uintptr_t addr, size_t size, bool is_write, uintptr_t
 /** kasan_report_access() - report a bad access. Return: false if it was suppressed. */
 bool kasan_report_access(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp);
 
+#ifdef CONFIG_KASAN_OVERLAP
+extern unsigned int kasan_opt_overlap;
+
+/** kasan_ranges_apart() - Return: do two ranges of @size bytes not overlap? Also false if both are the same, or empty. */
+static kasan_always_inline bool kasan_ranges_apart(uintptr_t dst, uintptr_t src, size_t size)
+{
+	/* One comparison for both directions: the distance must not be in (-size, size). */
+	return dst - src + (size - 1) >= 2 * size - 1;
+}
+
+/** kasan_report_overlap() - report a copy of @size bytes between ranges that overlap. Return: false if it was
+ *  suppressed. */
+bool kasan_report_overlap(uintptr_t dst, uintptr_t src, size_t size, uintptr_t ip, uintptr_t fp);
+#else
+#define kasan_ranges_apart(dst, src, size)	     true
+#define kasan_report_overlap(dst, src, size, ip, fp) ((void)0)
+#endif
+
 /** kasan_has_shadow() - can the shadow of @addr be read? */
 bool kasan_has_shadow(uintptr_t addr);
 

@@ -384,6 +384,23 @@ static bool explain_sampled(struct kasan_report *report)
 #define MAY_HAVE_NO_TAGS false
 #endif
 
+#ifdef CONFIG_KASAN_DMA
+static void find_dma(struct kasan_report *report, bool classify)
+{
+	/* An unmap is over when it reports what it has found, perhaps past the end of the buffer. */
+	const bool of_unmap =
+		!classify && !report->is_free && report->type[0] == 'd' && report->type[1] == 'm';
+
+	report->has_dma = kasan_dma_find(report->first_bad, of_unmap ? KASAN_GRANULE_SIZE : 0,
+					 &report->dma) &&
+			  (report->dma.mapped || of_unmap);
+	if (classify && report->has_dma && report->bad_shadow == KASAN_USER_POISON)
+		report->type = "dma-use";
+}
+#else
+#define find_dma(report, classify) ((void)(report))
+#endif
+
 void kasan_explain(struct kasan_report *report)
 {
 	/* The type of a bad free, or of a write found by its traces, is given. */
@@ -397,4 +414,5 @@ void kasan_explain(struct kasan_report *report)
 		kasan_describe(report);
 	if (classify)
 		kasan_classify_by_owner(report);
+	find_dma(report, classify);
 }

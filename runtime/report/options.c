@@ -23,6 +23,9 @@
 unsigned int kasan_opt_fault = KASAN_GO_ON;
 unsigned int kasan_opt_multi_shot = CONFIG_KASAN_MULTI_SHOT;
 unsigned int kasan_opt_repeat_full;
+#ifdef CONFIG_KASAN_OVERLAP
+unsigned int kasan_opt_overlap = 1;
+#endif
 
 static bool is_digit(char c)
 {
@@ -151,7 +154,7 @@ static bool apply_tag_policy(size_t policy)
 
 #define MODES_TEXT(modes)                                               \
 	((modes) == KASAN_IN_ALL       ? "all"                          \
-	 : (modes) == 0		       ? "CONFIG_KASAN_SAMPLE"          \
+	 : (modes) == 0		       ? "not built in"                 \
 	 : (modes) == KASAN_IN_GENERIC ? "Generic"                      \
 	 : (modes) == KASAN_IN_TAGS    ? "software tags, hardware tags" \
 	 : (modes) == KASAN_IN_HW_TAGS ? "hardware tags"                \

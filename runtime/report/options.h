@@ -41,6 +41,14 @@
 #define KASAN_SAMPLE_DEFAULT "0"
 #endif
 
+#ifdef CONFIG_KASAN_OVERLAP
+#define KASAN_IN_OVERLAP     KASAN_IN_ALL
+#define KASAN_OVERLAP_TARGET SETS(overlap)
+#else
+#define KASAN_IN_OVERLAP     0U
+#define KASAN_OVERLAP_TARGET .variable = NULL
+#endif
+
 #define KASAN_OPTIONS(OPTION)                                                                      \
 	OPTION("kasan", KASAN_IN_ALL, SWITCH, 0, 0, APPLIES(kasan), "on|off", "on",                \
 	       "off: nothing is poisoned, tagged, stored or reported, as without KASAN")           \
@@ -61,6 +69,8 @@
 	OPTION("kasan.sample", KASAN_IN_SAMPLE, NUMBER, 0, INT32_MAX, KASAN_SAMPLE_TARGET,         \
 	       "a number of milliseconds, from 0 to 2147483647", KASAN_SAMPLE_DEFAULT,             \
 	       "place one allocation in so much time between guard pages; 0: none")                \
+	OPTION("kasan.overlap", KASAN_IN_OVERLAP, SWITCH, 0, 0, KASAN_OVERLAP_TARGET, "on|off",    \
+	       "on", "report memcpy() and copies of strings whose ranges overlap")                 \
 	OPTION("kasan.depot_size", KASAN_IN_ALL, SIZE, KASAN_DEPOT_LEAST, KASAN_DEPOT_MOST,        \
 	       APPLIES(depot_size), KASAN_DEPOT_VALUES, KASAN_DEPOT_DEFAULT,                       \
 	       "bytes that stack traces may take")                                                 \

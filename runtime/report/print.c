@@ -124,6 +124,13 @@ static void print_access(const struct kasan_report *report)
 	line.length = 0;
 	add_access(&line, report, true);
 	kasan_line_print(&line);
+	/* Parsers want the line above to be one of an access. */
+	if (report->note)
+		kasan_report_line("%s", report->note);
+	if (report->source)
+		kasan_report_line("The source overlaps the destination: [%p, %p)",
+				  (const void *)report->source,
+				  (const void *)(report->source + report->size));
 }
 
 /* Prints who has found it, and the trace. */
@@ -150,7 +157,7 @@ static void print_header(const struct kasan_report *report)
 	print_access(report);
 #ifdef CONFIG_KASAN_TAGS
 	/* Tags have not found it. */
-	if (report->has_shadow && !report->slack.found)
+	if (report->has_shadow && !report->slack.found && !report->is_call)
 		kasan_report_line("Pointer tag: [%02x], memory tag: [%02x]",
 				  kasan_addr_tag(report->pointer), report->bad_shadow);
 #endif
@@ -329,6 +336,24 @@ static void print_area(const struct kasan_area *area)
 	kasan_line_print(&line);
 }
 
+#ifdef CONFIG_KASAN_DMA
+static void print_dma(const struct kasan_report *report)
+{
+	static const char *const directions[] = {"bidirectional", "to the device",
+						 "from the device"};
+	const struct kasan_dma_mapping *const dma = &report->dma;
+
+	kasan_report_line("The buggy address belongs to the DMA buffer [%p, %p) of %zu bytes, %s",
+			  (const void *)dma->start, (const void *)(dma->start + dma->size),
+			  dma->size,
+			  (unsigned int)dma->direction < 3 ? directions[dma->direction]
+							   : "without a direction");
+	print_track("Mapped", &dma->map);
+	if (!dma->mapped)
+		print_track("Unmapped", &dma->unmap);
+}
+#endif
+
 static void print_row(uintptr_t addr, const uint8_t *row, bool marked)
 {
 	unsigned int i;
@@ -432,6 +457,12 @@ void kasan_print_short(const struct kasan_report *report, size_t left)
 	separator();
 }
 
+#ifdef CONFIG_KASAN_DMA
+#define HAS_DMA(report) ((report)->has_dma)
+#else
+#define HAS_DMA(report) false
+#endif
+
 void kasan_print_report(const struct kasan_report *report)
 {
 	unsigned long before;
@@ -456,8 +487,15 @@ void kasan_print_report(const struct kasan_report *report)
 		kasan_report_line("The stack pointer is %zu bytes below the stack of task %s/%u",
 				  report->overflow_by, report->comm, (unsigned int)report->task.id);
 	}
-	if (report->has_shadow) {
+#ifdef CONFIG_KASAN_DMA
+	if (report->has_dma) {
 		blank();
+		print_dma(report);
+	}
+#endif
+	if (report->has_shadow) {
+		if (!HAS_DMA(report))
+			blank();
 		if (report->owner.kind != KASAN_OBJECT_NONE) {
 			kasan_print_tracks(&report->owner);
 			print_owner(report);

@@ -573,9 +573,22 @@ bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uin
 	return report_bug(type, (uintptr_t)addr, 0, KASAN_HOW_FREE, ip, fp);
 }
 
-#if defined(CONFIG_KASAN_HW_TAGS) || defined(CONFIG_KASAN_SAMPLE)
+bool kasan_report_call(const char *type, uintptr_t addr, size_t size, const char *note,
+		       uintptr_t source, uintptr_t ip, uintptr_t fp)
+{
+	struct kasan_bug bug;
+
+	fill_bug(&bug, type, addr, KASAN_HOW_WRITE, ip, fp);
+	bug.size = size;
+	bug.note = note;
+	bug.source = source;
+	return report_it(&bug);
+}
+
+#if defined(CONFIG_KASAN_HW_TAGS) || defined(CONFIG_KASAN_SAMPLE) || defined(CONFIG_KASAN_DMA)
 /* The write is taken for one access, from the first to the last byte that it has changed. */
-bool kasan_report_slack(const struct kasan_slack *slack, uint8_t tag, uintptr_t ip, uintptr_t fp)
+bool kasan_report_slack(const char *type, const struct kasan_slack *slack, uint8_t tag,
+			uintptr_t ip, uintptr_t fp)
 {
 	unsigned int first = KASAN_GRANULE_SIZE - slack->unused, last = KASAN_GRANULE_SIZE - 1;
 	struct kasan_bug bug;
@@ -584,8 +597,7 @@ bool kasan_report_slack(const struct kasan_slack *slack, uint8_t tag, uintptr_t 
 		first++;
 	while (slack->is[last] == slack->was[last])
 		last--;
-	fill_bug(&bug, "slab-out-of-bounds", kasan_tag_addr(slack->granule + first, tag),
-		 KASAN_HOW_WRITE, ip, fp);
+	fill_bug(&bug, type, kasan_tag_addr(slack->granule + first, tag), KASAN_HOW_WRITE, ip, fp);
 	bug.slack = slack;
 	bug.size = last - first + 1;
 	return report_it(&bug);

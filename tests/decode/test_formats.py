@@ -254,6 +254,27 @@ def test_fault_behind_its_report():
     assert log.bugs[1].reports[0].access.address == 0x4242
 
 
+CALLS = (
+    ("invalid-call.log", "call_of_null() called a null pointer, where there is no code."),
+    ("memcpy-param-overlap.log", "shift_up_by_one() wrote 26 bytes at "),
+    ("dma-use.log", "read_too_early() read 1 byte at "),
+    ("dma-invalid-unmap.log", "unmap_of_a_part() wrote 13 bytes at "),
+)
+
+
+@pytest.mark.parametrize(("name", "start"), CALLS, ids=[name for name, _ in CALLS])
+def test_calls_are_explained(name, start):
+    (report,) = reports(decode(golden(name)))
+    first, *others = report.explanation
+    assert first.startswith(start)
+    assert len(others) >= 2
+    # The stack of a mapping is none of the call.
+    other = report.stack("other")
+    assert (other is not None) == name.startswith("dma")
+    assert [frame.name for frame in report.stack("call").frames][1:2] == ["main"]
+    assert other is None or [frame.name for frame in other.frames][1:2] == ["main"]
+
+
 def test_repeated_places():
     """`again` lines of this runtime count for the bug that they repeat."""
     text = golden("slab-use-after-free.log")

@@ -19,6 +19,10 @@ void kfree(const void *p);
 void *krealloc(const void *p, size_t size, unsigned int flags);
 size_t kmem_cache_check_slack(void *cache);
 void *vmalloc(unsigned long size);
+void kasan_dma_map(const void *addr, size_t size, int direction);
+void kasan_dma_unmap(const void *addr, size_t size, int direction);
+void *__memset(void *dst, int c, size_t n);
+enum { KASAN_DMA_TO_DEVICE = 1, KASAN_DMA_FROM_DEVICE };
 void vfree(const void *addr);
 struct mm_struct;
 struct mm_struct *mm_alloc(void);
@@ -177,6 +181,56 @@ BUG user_access(void)
 	driver_ioctl((const int *)vm_mmap(NULL, 0, 4096, 3, 0x22, 0));
 }
 
+/* The device has not finished. */
+BUG read_too_early(void)
+{
+	char *p = malloc(64);
+
+	kasan_dma_map(p, 64, KASAN_DMA_FROM_DEVICE);
+	sink = p[thirteen + 4];
+	kasan_dma_unmap(p, 64, KASAN_DMA_FROM_DEVICE);
+	free(p);
+}
+
+BUG unmap_of_a_part(void)
+{
+	char *p = malloc(64);
+
+	kasan_dma_map(p, 64, KASAN_DMA_TO_DEVICE);
+	kasan_dma_unmap(p, (size_t)thirteen, KASAN_DMA_TO_DEVICE);
+	free(p);
+}
+
+/* What writes there without a check stands for a device that was given a wrong length. */
+BUG end_of_a_transfer(void)
+{
+	char *p = malloc(20);
+
+	kasan_dma_map(p, 20, KASAN_DMA_FROM_DEVICE);
+	__memset(p + 20, 'x', 3);
+	kasan_dma_unmap(p, 20, KASAN_DMA_FROM_DEVICE);
+	free(p);
+}
+
+/* memmove() was meant. */
+BUG shift_up_by_one(void)
+{
+	char *p = calloc(1, 64);
+
+	pointer = p;
+	memcpy(pointer + 1, pointer, (size_t)(thirteen * 2));
+	free(p);
+}
+
+/* The hook of a device that has none. */
+BUG call_of_null(void)
+{
+	static void (*volatile hook)(void);
+
+	hook();
+	sink = 1;
+}
+
 /* An address of the lower half: user memory elsewhere, but this thread has none. */
 BUG low_access(void)
 {
@@ -244,6 +298,11 @@ static const struct {
 	{"user-memory-access", user_access},
 	{"wild-memory-access", wild_access},
 	{"wild-memory-access-low", low_access},
+	{"invalid-call", call_of_null},
+	{"memcpy-param-overlap", shift_up_by_one},
+	{"dma-use", read_too_early},
+	{"dma-invalid-unmap", unmap_of_a_part},
+	{"dma-out-of-bounds", end_of_a_transfer},
 	{"slack-free", found_at_free},
 	{"slack-krealloc", found_at_krealloc},
 	{"slack-walk", found_in_a_walk},

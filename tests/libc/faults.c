@@ -145,8 +145,10 @@ static void simple(void)
 	bug("none");
 	FAULTS(*(int *)(uintptr_t)constant_address = 6);
 	CHECK(was(SIGSEGV, SEGV_ACCERR, &constant) && *constant_address == 5);
+	bug("call");
 	FAULTS(nowhere());
 	CHECK(was(SIGSEGV, SEGV_MAPERR, NULL) && !seen.pc);
+	bug("none");
 	FAULTS(__asm__ __volatile__(".inst 0"));
 	CHECK(seen.sig == SIGILL && seen.code == ILL_ILLOPC && seen.addr == (char *)seen.pc);
 	FAULTS(__builtin_trap());

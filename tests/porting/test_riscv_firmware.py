@@ -17,7 +17,7 @@ BUGS = {
     "global_overflow": "global-out-of-bounds",
     "stack_overread": "stack-out-of-bounds",
     "null_read": "null-ptr-deref",
-    "null_call": "null-ptr-deref",
+    "null_call": "invalid-call",
     "wild_write": "wild-memory-access",
     "recursion": "stack-overflow",
 }

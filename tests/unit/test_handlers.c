@@ -83,15 +83,21 @@ static void a_call_of_what_is_not_code(void)
 		unit_skip("calls leave the return address in a register");
 	interrupted_at(&regs);
 	regs.pc = 0;
-	EXPECT_REPORT("null-ptr-deref", kasan_report_fault_at(0, 0, KASAN_FAULT_READ, &regs));
-	CHECK(unit_find(0, "BUG: KASAN: null-ptr-deref in called+0x3/") == 1);
+	EXPECT_REPORT("invalid-call", kasan_report_fault_at(0, 0, KASAN_FAULT_READ, &regs));
+	CHECK(unit_find(0, "BUG: KASAN: invalid-call in called+0x3/") == 1);
+	CHECK(unit_find(2, "This address has no code: a call or a return went there") == 3);
 	expect_trace(with_caller);
+	/* Data. */
+	regs.pc = (uintptr_t)stack;
+	EXPECT_REPORT("invalid-call", kasan_report_fault_at(regs.pc, 0, KASAN_FAULT_READ, &regs));
+	expect_trace(with_caller);
+	regs.pc = 0;
 	/* A stack pointer that is not on the stack is not followed. */
 	regs.sp = 0x41;
-	EXPECT_REPORT("null-ptr-deref", kasan_report_fault_at(0, 0, KASAN_FAULT_READ, &regs));
+	EXPECT_REPORT("invalid-call", kasan_report_fault_at(0, 0, KASAN_FAULT_READ, &regs));
 	expect_trace(with_caller + 1);
 	regs.sp = regs.stack_end - 4;
-	EXPECT_REPORT("null-ptr-deref", kasan_report_fault_at(0, 0, KASAN_FAULT_READ, &regs));
+	EXPECT_REPORT("invalid-call", kasan_report_fault_at(0, 0, KASAN_FAULT_READ, &regs));
 	expect_trace(with_caller + 1);
 }
 

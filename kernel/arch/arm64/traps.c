@@ -163,10 +163,11 @@ static void handle_sync(struct pt_regs *regs)
 			return;
 		die("Oops - system register access", regs);
 	case EC_PC_ALIGN:
-		if (handle_program_fault(regs, PROGRAM_FAULT_ALIGNMENT, regs->pc))
-			return;
-		printk("Jump to misaligned address %016lx\n", regs->far);
-		die("Oops - PC alignment", regs);
+		kernel_fault(regs, &(struct fault){.addr = regs->pc,
+						   .kind = FAULT_ALIGNMENT,
+						   .exec = true,
+						   .name = "PC alignment fault"});
+		return;
 	case EC_SP_ALIGN:
 		die("Oops - SP alignment", regs);
 	case EC_ILLEGAL:

@@ -61,10 +61,10 @@ void virtio_start(const struct virtio_device *device);
 
 /**
  * virtio_post() - hand a buffer to the device
- * @to_guest: the device writes it, else it reads it. @data: in the kernel's image. The queue must be idle.
+ * @to_guest: the device writes it, else it reads it. @data: where the buffer is. The queue must be idle.
  */
 void virtio_post(const struct virtio_device *device, unsigned int index, struct virtio_queue *queue,
-		 void *data, size_t size, bool to_guest);
+		 phys_addr_t data, size_t size, bool to_guest);
 
 /** virtio_idle() - Return: true if the device has nothing of the queue. */
 static inline bool virtio_idle(const struct virtio_queue *queue)

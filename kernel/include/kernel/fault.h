@@ -84,7 +84,8 @@ void refill_stack(struct pt_regs *regs);
 /** kasan_fixup_shadow_load() - give the shadow load of a check a result, if @fault is of one. Return: true if it is. */
 bool kasan_fixup_shadow_load(struct pt_regs *regs, const struct fault *fault);
 
-/** kasan_explain_fault() - report @fault. Return: true if the access was reported before: then there is no second report. */
+/** kasan_explain_fault() - report @fault. Return: true if there is no more to say: it was reported before, so that there is no
+ *  second report, or it is a call of what is not code, of which the report says all. */
 bool kasan_explain_fault(const struct pt_regs *regs, const struct fault *fault);
 
 #else

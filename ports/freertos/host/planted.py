@@ -116,7 +116,7 @@ LAST = (
     ),
     Planted("null_pointer", "null-ptr-deref", "", task="lost"),
     Planted("wild_pointer", "wild-memory-access", "2fff0010", task="lost"),
-    Planted("jump_to_null", "null-ptr-deref", "", task="lost"),
+    Planted("jump_to_null", "invalid-call", "", task="lost"),
 )
 
 

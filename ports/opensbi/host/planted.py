@@ -73,7 +73,7 @@ BUGS = (
     ),
     Bug("null_read", "null-ptr-deref", fatal=True),
     Bug("wild_write", "wild-memory-access", fatal=True),
-    Bug("null_call", "null-ptr-deref", "0x0", fatal=True),
+    Bug("null_call", "invalid-call", "0x0", fatal=True),
 )
 NAMES = [bug.name for bug in BUGS]
 

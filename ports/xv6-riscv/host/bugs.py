@@ -52,7 +52,7 @@ BUGS = (
     Bug("correct_use", None),
     Bug("null_read", "null-ptr-deref", "null_read", fatal=True),
     Bug("wild_write", "wild-memory-access", "wild_write", fatal=True),
-    Bug("null_call", "null-ptr-deref", "", fatal=True),
+    Bug("null_call", "invalid-call", "", fatal=True),
 )
 
 

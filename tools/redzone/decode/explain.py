@@ -20,6 +20,12 @@ _TYPES = {
     "free": "invalid-free attempting-free-on-address bad-free alloc-dealloc-mismatch",
     "vmalloc": "vmalloc-out-of-bounds",
     "null": "null-ptr-deref",
+    "call": "invalid-call",
+    "dma": "dma-use",
+    "unmap": "dma-invalid-unmap",
+    "device": "dma-out-of-bounds",
+    "overlap": "memcpy-param-overlap strcpy-param-overlap strncpy-param-overlap strcat-param-overlap "
+    "strncat-param-overlap",
     "wild": "wild-memory-access SEGV",
     "user": "user-memory-access",
     "tags": "invalid-access tag-mismatch",
@@ -83,6 +89,31 @@ _ADVICE = {
         "Common causes of this shape: a function that returned no object and was not checked, or a member that is set "
         "later than its first use.",
         "Look for the code that should have set the pointer; a small address is the offset of a member.",
+    ),
+    "call": (
+        "Common causes of this shape: a hook that was never set, a function pointer in memory that was overwritten or "
+        "freed, or a return address that was overwritten on the stack.",
+        "Look for the call in this function, and for the code that sets the pointer; if there is no such call, look for "
+        "a write beyond an array on the stack.",
+    ),
+    "dma": (
+        "Between map and unmap a buffer is the device's: a CPU that reads it may see old or half-written data, and what "
+        "it writes may be lost or sent.",
+        "Move the access before the map or after the unmap, or put it between the two syncs.",
+    ),
+    "unmap": (
+        "An unmap must have the address, the size and the direction of its map; otherwise a bounce buffer is copied "
+        "wrongly, or a part of an IOMMU's mapping stays.",
+        "Compare the call with the one in the trace of the mapping.",
+    ),
+    "device": (
+        "A device wrote bytes past the end of its buffer while the buffer was mapped.",
+        "Compare the size of the mapping with the length in the descriptor or the register of the device.",
+    ),
+    "overlap": (
+        "The ranges of such a function must not overlap: the result depends on the order in which it copies the bytes, "
+        "which differs from one system to the next.",
+        "Use memmove(), for strings with the length of the source and its zero.",
     ),
     "wild": (
         "Common causes of this shape: a pointer that was overwritten, never initialised, or read from freed memory.",
@@ -256,6 +287,9 @@ def _access(report):
         second = " a second time" if MISTAKES.get(report.type) == "double" else ""
         target = f"the address {access.address:#x}" if access.address is not None else "an address"
         return f"{subject} freed {target}{second}" + (f", {where}." if where else ".")
+    if MISTAKES.get(report.type) == "call":
+        target = "a null pointer" if access.address == 0 else f"{access.address or 0:#x}"
+        return f"{subject} called {target}, where there is no code" + (f", {where}." if where else ".")
     verb = _VERBS.get(access.kind, "accessed")
     size = f" {amount(access.size)}" if access.size is not None else ""
     target = f" at {access.address:#x}" if access.address is not None else ""

@@ -82,7 +82,9 @@ def meaning(value, kind, mode="", sanitizer="kasan"):
 # Compilers of tag modes do not know scopes and alloca(), so only Generic mode finds these.
 _GENERIC_TYPES = frozenset(("use-after-scope", "alloca-out-of-bounds"))
 # Bad pointers that are no memory have no tag; all others' tags stand below the access.
-_UNTAGGED_TYPES = frozenset(("null-ptr-deref", "wild-memory-access", "user-memory-access", ""))
+_UNTAGGED_TYPES = frozenset(
+    ("null-ptr-deref", "wild-memory-access", "user-memory-access", "invalid-call", "")
+)
 # What a log of an architecture says that has Generic mode only: x86, arm, powerpc, s390, loongarch, riscv.
 _GENERIC_ONLY = re.compile(
     r"^RIP: |\b(?:entry_SYSCALL_64|do_syscall_64|__do_fast_syscall_32|ret_from_fork_asm)\b"

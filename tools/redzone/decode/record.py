@@ -258,7 +258,7 @@ class Record:
         anchor = fields.address()
         self._offset = anchor - self._place.start if self._place is not None else 0
         ip = self._where(fields.address())
-        undefined = how & _UBSAN
+        undefined, call = how & _UBSAN, kind == "invalid-call"
         self._lines += [_LINE, f"{'UBSAN' if undefined else 'BUG: KASAN'}: {kind} in 0x{ip:x}"]
         at = len(self._lines)
         try:
@@ -277,9 +277,10 @@ class Record:
             raise
         self._lines[at:at] = [
             *([] if undefined else [self._access(how, size, self._address(pointer), f"{name}/{task}")]),
+            *(["This address has no code: a call or a return went there"] if call else []),
             *(
                 [f"Pointer tag: [{pointer >> 56:02x}], memory tag: [{tag:02x}]"]
-                if self._mode in ("sw_tags", "hw_tags") and how & _HAS_SHADOW and not undefined
+                if self._mode in ("sw_tags", "hw_tags") and how & _HAS_SHADOW and not undefined and not call
                 else []
             ),
             "",

@@ -60,7 +60,7 @@ _ROW = re.compile(rb"([0-9a-f]{8,16}): ?[ \[]?([0-9a-f]{2}(?:[ \[\]]+(?:[0-9a-f]
 _CELL = re.compile(rb"[^ \[\]]+")
 _SOFTWARE_TAG = re.compile(rb"[ \[][0-9a-e][0-9a-f][ \]\r\n]")
 # The fault that follows one of these is the same access: parse these, so that it is recognised.
-_FAULTS = ("null-ptr-deref", "wild-memory-access", "user-memory-access")
+_FAULTS = ("null-ptr-deref", "wild-memory-access", "user-memory-access", "invalid-call")
 
 
 class Repeats:

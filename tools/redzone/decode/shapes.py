@@ -246,6 +246,7 @@ BODY = _shapes(
         r"Second to last (?:potentially related work creation|call_rcu\(\)):",
         {"trace": "work2"},
     ),
+    ("mapped", "apped by task ", rf"(?:M|Unm)apped{_BY}:\s*$", {"trace": "other"}),
     # A crash of s390: where it jumped last, below the trace.
     ("jump", "Last Breaking", r"Last Breaking-Event-Address:", {"trace": "other"}),
     ("work", "Last ", r"Last (?:potentially related work creation|call_rcu\(\)):", {"trace": "work"}),

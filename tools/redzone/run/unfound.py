@@ -37,7 +37,6 @@ BUGS = (
     Bug("inside_a_struct", "overflows inside a structure", NONE, ""),
     Bug("inside_an_arena", "overflows inside an allocator of the program's own", NONE,
         "`ASAN_POISON_MEMORY_REGION()` in that allocator"),
-    Bug("overlapping_memcpy", "`memcpy()` of overlapping ranges", NONE, "ASan"),
     Bug("thread_local", "overflows of thread-local arrays", NONE, ""),
     Bug("data_race", "data races", NONE, "TSan"),
     Bug("signed_overflow", "calculations without a defined result", NONE, "`--ubsan`"),

@@ -22,7 +22,15 @@ _WORDS = {
     "use after return": ("stack-use-after-return",),
     "negative size": ("negative-size-param", "out-of-bounds"),
     "use after poison": ("use-after-poison",),
-    "fault": ("SEGV", "BUS", "null-ptr-deref", "wild-memory-access", "user-memory-access", "crash"),
+    "fault": (
+        "SEGV",
+        "BUS",
+        "null-ptr-deref",
+        "wild-memory-access",
+        "user-memory-access",
+        "invalid-call",
+        "crash",
+    ),
     "stack overflow": ("stack-overflow",),
 }
 _KINDS = {word: common for common, words in _WORDS.items() for word in words}

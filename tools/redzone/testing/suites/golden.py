@@ -63,7 +63,8 @@ UNSEEN = {
 # Bugs that the CPU does not find by tags, so that kasan.mode= makes no difference: the runtime's checks, MMU
 # faults.
 NOT_BY_TAG = {"double-free", "invalid-free", "out-of-bounds", "null-ptr-deref", "user-memory-access"}
-NOT_BY_TAG |= {"wild-memory-access", "wild-memory-access-low"}
+NOT_BY_TAG |= {"wild-memory-access", "wild-memory-access-low", "invalid-call", "memcpy-param-overlap"}
+NOT_BY_TAG |= {"dma-invalid-unmap", "dma-out-of-bounds"}
 # Bugs that leave their traces in unused bytes, which kasan.slack=check compares.
 BY_SLACK = {"slack-free", "slack-krealloc", "slack-walk"}
 NOT_BY_TAG |= BY_SLACK
@@ -76,7 +77,8 @@ _ROW = re.compile(r"^([ >])[0-9a-f]{16}:((?: [0-9a-f]{2}){16})$")
 # Compilers add these suffixes to the name of a function's copy.
 _COPY = re.compile(r"(?<=\w)\.(?:constprop|isra|part|cold)(?:\.\d+)*(?=\+|\b)")
 # A bug type in the runtime's sources.
-_BUG_TYPE = re.compile(r'"([a-z]+(?:-[a-z]+)*-(?:free|bounds|access|deref|scope|poison))"')
+_ENDS = "free|bounds|access|deref|scope|poison|call|overlap|unmap|use"
+_BUG_TYPE = re.compile(rf'"([a-z]+(?:-[a-z]+)*-(?:{_ENDS}))"')
 # An address this close to the accessed one is printed relative to it.
 _NEAR = 1 << 16
 

@@ -168,11 +168,15 @@ def label(configuration):
     return "-".join([middle, compiler.replace("clang-19", "clang"), *allocator, f"{cpus}cpu"])
 
 
+# A device that writes memory, for the cases about DMA.
+ENTROPY = ["-object", "rng-builtin,id=entropy", "-device", "virtio-rng-device,rng=entropy"]
+
+
 def machine_of(configuration, image, **options):
     """Return the machine.Machine that boots @image as the configuration says."""
     mode, where, _, cpus, *_ = configuration
     append = [f"kasan.mode={where}"] if mode == "hw_tags" else []
-    return qemu.Machine(image.image, smp=cpus, mode=mode, append=append, **options)
+    return qemu.Machine(image.image, smp=cpus, mode=mode, append=append, options=ENTROPY, **options)
 
 
 @dataclass

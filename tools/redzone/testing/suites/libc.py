@@ -65,6 +65,8 @@ FAULTS = (
     ("section", "null-ptr-deref"),
     ("strlen", "null-ptr-deref"),
     ("none", None),
+    ("call", "invalid-call"),
+    ("none", None),
     ("none", None),
     ("behind", "vmalloc-out-of-bounds"),
     ("part", "vmalloc-out-of-bounds"),
