@@ -95,7 +95,9 @@ uint64_t kasan_port_seed(void)
 
 bool kasan_port_is_user(uintptr_t addr)
 {
-	return current->mm && addr < TASK_SIZE;
+	/* On some architectures programs have an address space of their own. */
+	return IS_ENABLED(CONFIG_ARCH_HAS_NON_OVERLAPPING_ADDRESS_SPACE) && current->mm &&
+	       addr < TASK_SIZE;
 }
 
 bool kasan_port_is_code(uintptr_t pc)
@@ -167,7 +169,8 @@ void kasan_port_report_end(const struct redzone_report_info *info)
 	}
 }
 
-#if defined(CONFIG_KASAN_GENERIC) || defined(CONFIG_KASAN_SW_TAGS)
+#if (defined(CONFIG_KASAN_GENERIC) || defined(CONFIG_KASAN_SW_TAGS)) && \
+	!defined(CONFIG_KASAN_SHADOW_PIECES)
 /* Linux calls it for a fault that it dies of: the fault may have been that of a check, which found no shadow. */
 void kasan_non_canonical_hook(unsigned long addr)
 {
