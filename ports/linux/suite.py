@@ -45,20 +45,11 @@ BOOTS = {
     ("x86_64", "generic-outline", "clang"): [(1, ())],
     ("x86_64", "generic-inline", "gcc"): [(4, ())],
     ("x86_64", "generic-inline", "clang", "kunit-all"): [(4, ("kasan_multi_shot",))],
-    ("arm64", "generic-inline", "clang", "pages-16k"): [(1, ())],
-    ("arm64", "generic-inline", "clang", "pages-64k"): [(1, ())],
     ("riscv", "generic-inline", "clang"): [(1, ())],
     ("s390", "generic-inline", "clang"): [(1, ()), (4, ())],
-    ("powerpc", "generic-outline", "clang"): [(1, ())],
-    ("loongarch", "generic-outline", "clang"): [(1, ())],
-    ("arm", "generic-inline", "clang"): [(1, ())],
 }
 # Those that run without a wish for them; the others take ten minutes each.
-DEFAULT = tuple(
-    kernel
-    for kernel in BOOTS
-    if kernel[0] in ("arm64", "x86_64") and not {"pages-16k", "pages-64k"} & {*kernel}
-)
+DEFAULT = tuple(kernel for kernel in BOOTS if kernel[0] in ("arm64", "x86_64"))
 IN_QUICK = (("arm64", "generic-inline", "clang"),)
 RANK = {"fail": 0, "skip": 1, "pass": 2}
 # One allocation in so many fails, also those that may wait. Without a line on the console for each.

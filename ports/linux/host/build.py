@@ -26,9 +26,8 @@ TOOLS = ("make", "clang-19", "lld", "objcopy", "ar", "nm", "libc", "flex", "biso
 @dataclass(frozen=True)
 class Arch:
     """image: what is booted, in the build folder. target: the compilers' name. modes: of KASAN. tools,
-    machine, gcc: keys of redzone.core.outside, for each build, a boot, a build with GCC ("": not possible).
-    parameters: of each boot. board: QEMU's options for the machine and its CPU. flags: of the compiler,
-    beside Linux's own."""
+    machine, gcc: keys of redzone.core.outside, for each build, a boot, a build with GCC. parameters: of each
+    boot. board: QEMU's options for the machine and its CPU."""
 
     image: str
     target: str
@@ -38,7 +37,6 @@ class Arch:
     gcc: str
     parameters: tuple
     board: tuple
-    flags: str = ""
 
 
 # By Linux's names.
@@ -85,39 +83,6 @@ ARCHES = {
         (),
         ("-machine", "s390-ccw-virtio", "-cpu", "max"),
     ),
-    "powerpc": Arch(
-        "vmlinux",
-        "powerpc64le-linux-gnu",
-        MODES[1:2],
-        (),
-        "qemu-ppc64",
-        "gcc-powerpc64le",
-        ("console=hvc0",),
-        ("-machine", "pseries", "-cpu", "power9"),
-    ),
-    "loongarch": Arch(
-        "vmlinux",
-        "loongarch64-linux-gnu",
-        MODES[1:2],
-        (),
-        "qemu-loongarch64",
-        # Debian 12 has no such GCC.
-        "",
-        ("console=ttyS0",),
-        ("-machine", "virt", "-cpu", "la464"),
-        # Linux has no option for them, and the runtime follows frames.
-        "-fno-omit-frame-pointer",
-    ),
-    "arm": Arch(
-        "arch/arm/boot/zImage",
-        "arm-linux-gnueabihf",
-        MODES[:2],
-        (),
-        "qemu-arm",
-        "gcc-arm",
-        ("console=ttyAMA0",),
-        ("-machine", "virt", "-cpu", "cortex-a15"),
-    ),
 }
 # The modes that each compiler is used for.
 OF_COMPILER = {"clang": MODES, "gcc": MODES[:2]}
@@ -152,18 +117,15 @@ def check(arch, mode, compiler):
     modes = ARCHES[arch].modes
     if mode not in modes:
         raise Failure(f"with --arch {arch} --mode is {' or '.join(modes)}")
-    if compiler == "gcc" and not ARCHES[arch].gcc:
-        raise Failure(f"with --arch {arch} --cc is clang")
     if mode not in OF_COMPILER[compiler]:
         raise Failure("--cc gcc is for Generic mode; leave it out, or give --mode generic-inline")
 
 
 def fragments(arch, mode):
     """Return the files whose options come on top of tinyconfig."""
-    names = ("common", arch, *(("kasan", mode, f"{arch}-kasan") if mode != PLAIN else ()))
-    files = [CONFIG / f"{name}.config" for name in names]
-    # Few architectures change something of KASAN.
-    return [path for path in files if path.is_file() or not path.name.endswith("-kasan.config")]
+    return [
+        CONFIG / f"{name}.config" for name in ("common", arch, *(("kasan", mode) if mode != PLAIN else ()))
+    ]
 
 
 def wanted(files):
@@ -217,7 +179,6 @@ class Make:
     def __call__(self, *targets):
         """Make @targets. Raise Failure, which names the log, if that fails."""
         log = self.output / "make.log"
-        flags = ARCHES[self.arch].flags
         chain = "LLVM=-19" if self.compiler == "clang" else f"CROSS_COMPILE={ARCHES[self.arch].target}-"
         command = [
             "make",
@@ -227,7 +188,6 @@ class Make:
             f"ARCH={self.arch}",
             chain,
             f"-j{self.jobs}",
-            *((f"KCFLAGS={flags}",) if flags else ()),
             *self.variables,
         ]
         environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "CFLAGS")}

@@ -14,7 +14,6 @@
 
 #include "redzone.h"
 
-#include "arch.h"
 #include "internal.h"
 
 /**
@@ -91,8 +90,7 @@ void __ref kasan_cache_create(struct kmem_cache *cache, unsigned int *size, slab
 	}
 	/* Tells SLUB to keep out of what is after the object, and not to use the cache for objects that would fill that. */
 	*flags |= SLAB_KASAN | SLAB_NO_MERGE;
-	/* Without an entry the hooks leave the cache alone. */
-	entry = kasan_arch_is_ready() ? get_entry(cache) : NULL;
+	entry = get_entry(cache);
 	put_unaligned(entry ? (unsigned long)&entry->kasan : 0,
 		      (unsigned long *)&cache->kasan_info);
 	if (!entry)

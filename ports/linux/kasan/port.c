@@ -169,8 +169,7 @@ void kasan_port_report_end(const struct redzone_report_info *info)
 	}
 }
 
-#if (defined(CONFIG_KASAN_GENERIC) || defined(CONFIG_KASAN_SW_TAGS)) && \
-	!defined(CONFIG_KASAN_SHADOW_PIECES)
+#if defined(CONFIG_KASAN_GENERIC) || defined(CONFIG_KASAN_SW_TAGS)
 /* Linux calls it for a fault that it dies of: the fault may have been that of a check, which found no shadow. */
 void kasan_non_canonical_hook(unsigned long addr)
 {

@@ -24,22 +24,14 @@
 #if defined(CONFIG_ARM64_VA_BITS)
 #define CONFIG_KASAN_SHADOW_HIGH 0xffffffffffffffffUL
 #define CONFIG_KASAN_SHADOW_LOW	 (-(1UL << CONFIG_ARM64_VA_BITS))
-#elif defined(CONFIG_RISCV) || defined(CONFIG_PPC_BOOK3S_64)
-/* How many bits an address has, or whether there is shadow at all, is found out at boot: arch.h. */
+#elif defined(CONFIG_RISCV)
+/* How many bits an address has is found out at boot: arch.h. */
 #define CONFIG_KASAN_SHADOW_DYNAMIC 1
-#elif defined(CONFIG_LOONGARCH)
-/* Each window onto memory has a piece of its own: arch.h. */
-#define CONFIG_KASAN_SHADOW_PIECES 1
-#undef CONFIG_KASAN_SHADOW_OFFSET
 #elif defined(CONFIG_S390)
 /* The kernel has an address space of its own, from 0 to where a fourth level of page tables ends. */
 #define CONFIG_KASAN_SHADOW_LOW	  0x0UL
 #define CONFIG_KASAN_SHADOW_HIGH  0x1fffffffffffffUL
 #define CONFIG_KASAN_PACKED_STACK 1
-#elif defined(CONFIG_ARM)
-/* Modules come first, then the linear map, vmalloc space and devices. The shadow ends where modules begin. */
-#define CONFIG_KASAN_SHADOW_HIGH 0xffffffffUL
-#define CONFIG_KASAN_SHADOW_LOW	 (CONFIG_KASAN_SHADOW_OFFSET + 0x20000000UL)
 #elif defined(CONFIG_X86_64)
 #define CONFIG_KASAN_SHADOW_HIGH 0xffffffffffffffffUL
 #ifdef CONFIG_X86_5LEVEL
