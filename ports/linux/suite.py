@@ -232,7 +232,9 @@ def makes(tree, kernels, jobs, pattern=None):
         if pattern is None or fnmatch.fnmatchcase(make.name, pattern):
             found.append((kernel, make))
     if not found:
-        raise Failure(f"--filter '{pattern}' matches no kernel")
+        raise Failure(
+            f"--filter '{pattern}' matches no kernel" if pattern else "--quick has no kernel of this --arch"
+        )
     return found
 
 
