@@ -416,7 +416,8 @@
 #define CONFIG_KASAN_RECORD_FRAMES 8
 #endif
 
-/* CONFIG_KASAN_PACKED_STACK=1: on s390x, the system and the runtime are compiled with -mpacked-stack. */
+/* CONFIG_KASAN_PACKED_STACK=1: on s390x, the system and the runtime are compiled with -mpacked-stack, and so with
+ * -msoft-float. */
 
 /* CONFIG_KASAN_MULTI_SHOT=1: reports every bug, like the option kasan_multi_shot. A system that never calls
  * kasan_option() saves the code of all options with it. */

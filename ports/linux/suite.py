@@ -3,7 +3,7 @@
 
 It fetches Debian's source the first time, and builds two kernels for each row of BOOTS: about two hours on
 two CPUs. With --quick it does so for arm64, Generic mode with inline checks, only. --filter chooses kernels,
-for example 'x86_64-*' or '*rt'.
+for example 'x86_64-*' or '*rt'. --arch names an architecture; `--arch all` takes the first kernel of each.
 """
 
 import fnmatch
@@ -22,7 +22,7 @@ from .host import apply, bench, boot, build, disk, source
 
 SLOW = True
 QUICK = "part"
-OPTIONS = ("filter",)
+OPTIONS = ("filter", "arch")
 TOOLS = (*build.TOOLS, "qemu-arm64", "xz")
 
 # {(architecture, mode, compiler, names of further options): [(CPUs, boot parameters)]}: the kernels and the
@@ -45,7 +45,11 @@ BOOTS = {
     ("x86_64", "generic-outline", "clang"): [(1, ())],
     ("x86_64", "generic-inline", "gcc"): [(4, ())],
     ("x86_64", "generic-inline", "clang", "kunit-all"): [(4, ("kasan_multi_shot",))],
+    ("riscv", "generic-inline", "clang"): [(1, ())],
+    ("s390", "generic-inline", "clang"): [(1, ()), (4, ())],
 }
+# Those that run without a wish for them; the others take ten minutes each.
+DEFAULT = tuple(kernel for kernel in BOOTS if kernel[0] in ("arm64", "x86_64"))
 IN_QUICK = (("arm64", "generic-inline", "clang"),)
 RANK = {"fail": 0, "skip": 1, "pass": 2}
 # One allocation in so many fails, also those that may wait. Without a line on the console for each.
@@ -206,16 +210,6 @@ def _compare(name, own, ours):
     return Result(name, FAIL if lines else PASS, "\n".join(lines), ours.log)
 
 
-def both(make, rows):
-    """Yield a Result for each of the boots @rows of the kernel of @make: Redzone's against Linux's own."""
-    theirs = _boots(build.build(make, own=True), rows)
-    for name, session in _boots(build.build(make), rows).items():
-        compared = _compare(name, theirs[name], session)
-        if compared.status == PASS:
-            compared = result(name, readers(session, theirs[name], make.tree), session.log)
-        yield compared
-
-
 def _user_tree(tree):
     """--apply and --revert of a whole tree of Linux: afterwards nothing has changed."""
     apply.revert(tree)
@@ -238,13 +232,31 @@ def makes(tree, kernels, jobs, pattern=None):
         if pattern is None or fnmatch.fnmatchcase(make.name, pattern):
             found.append((kernel, make))
     if not found:
-        raise Failure(f"--filter '{pattern}' matches no kernel")
+        raise Failure(
+            f"--filter '{pattern}' matches no kernel" if pattern else "--quick has no kernel of this --arch"
+        )
     return found
+
+
+def kernels(arch=None, pattern=None):
+    """Return the keys of BOOTS for the architecture @arch: "all": the first of each; None: those by default,
+    or all from which a @pattern chooses."""
+    first = {}
+    for kernel in BOOTS:
+        first.setdefault(kernel[0], kernel)
+    if arch == "all":
+        return tuple(first.values())
+    if arch is None:
+        return tuple(BOOTS) if pattern else DEFAULT
+    if arch not in first:
+        raise Failure(f"--arch {arch}: the suite has {', '.join(first)} and all")
+    return tuple(kernel for kernel in BOOTS if kernel[0] == arch)
 
 
 def run(context):
     tree = source.tree()
-    chosen = makes(tree, context.part(tuple(BOOTS), IN_QUICK), context.jobs, context.filter)
+    part = context.part(kernels(context.arch, context.filter), IN_QUICK)
+    chosen = makes(tree, part, context.jobs, context.filter)
     yield _user_tree(tree)
     for kernel, make in chosen:
         arch, _, compiler, *more = kernel

@@ -436,6 +436,9 @@ TEST_MINUTES = {"": 20, "--quick": 6, "--rest": 30}
     help="Only the tests of this Linux (linux-kunit). Default: both; 7 is skipped if it cannot be fetched.",
 )
 @click.option(
+    "--arch", metavar="ARCH", help="Only kernels of Linux's architecture ARCH; all: one of each (linux)."
+)
+@click.option(
     "--jobs", type=Number(int, 1, 64, "N"), default="2", help="Machines that run at once. Default: 2."
 )
 @click.option(
@@ -464,6 +467,7 @@ def test_verb(context, **options):
       ./redzone test kunit --mode generic --filter 'slab*,kasan.kmalloc*'
       ./redzone test linux-kunit --mode generic
       ./redzone test linux-kunit --linux 7
+      ./redzone test linux --arch s390
       ./redzone test soak --seconds 60
       ./redzone test workqueue-stress --mode generic --rounds 1000
       ./redzone test fresh-machine --quick --recommends

@@ -73,6 +73,16 @@ ARCHES = {
         ("console=ttyS0", "riscv_isa_fallback"),
         ("-machine", "virt", "-cpu", "rv64"),
     ),
+    "s390": Arch(
+        "arch/s390/boot/bzImage",
+        "s390x-linux-gnu",
+        MODES[:2],
+        (),
+        "qemu-s390x",
+        "gcc-s390x",
+        (),
+        ("-machine", "s390-ccw-virtio", "-cpu", "max"),
+    ),
 }
 # The modes that each compiler is used for.
 OF_COMPILER = {"clang": MODES, "gcc": MODES[:2]}

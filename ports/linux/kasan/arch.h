@@ -56,6 +56,19 @@ static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, un
 	*high = *low + IRQ_STACK_SIZE;
 	return *low && sp - *low < IRQ_STACK_SIZE;
 }
+#elif defined(CONFIG_S390)
+#include <asm/stacktrace.h>
+static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, unsigned long *high)
+{
+	struct stack_info info = {};
+	unsigned long seen = 0;
+
+	if (get_stack_info(sp, current, &info, &seen))
+		return false;
+	*low = info.begin;
+	*high = info.end;
+	return true;
+}
 #else
 static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, unsigned long *high)
 {

@@ -144,7 +144,9 @@ bool kasan_port_readable(const void *addr, size_t size)
 
 	if (!size)
 		return true;
-	if (last < start || start < PAGE_SIZE || start < TASK_SIZE_MAX)
+	if (last < start || start < PAGE_SIZE)
+		return false;
+	if (IS_ENABLED(CONFIG_ARCH_HAS_NON_OVERLAPPING_ADDRESS_SPACE) && start < TASK_SIZE_MAX)
 		return false;
 	for (at = start & PAGE_MASK; at <= last; at += PAGE_SIZE) {
 		if (!is_page_readable((void *)at))

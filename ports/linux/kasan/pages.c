@@ -81,7 +81,8 @@ bool __kasan_check_byte(const void *addr, unsigned long ip)
 /* Is all of the range certainly accessible? The operand of an atomic operation above all: Linux checks each of them. */
 static __always_inline bool is_open(unsigned long addr, unsigned int size)
 {
-#ifdef CONFIG_KASAN_GENERIC
+	/* One comparison, where the shadow's range ends with the address space and is known here. */
+#if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_SHADOW_HIGH == ULONG_MAX
 	const unsigned long last = addr + size - 1;
 
 	if (size - 1 >= KASAN_GRANULE_SIZE || (addr & last) < CONFIG_KASAN_SHADOW_LOW)

@@ -95,7 +95,9 @@ uint64_t kasan_port_seed(void)
 
 bool kasan_port_is_user(uintptr_t addr)
 {
-	return current->mm && addr < TASK_SIZE;
+	/* On some architectures programs have an address space of their own. */
+	return IS_ENABLED(CONFIG_ARCH_HAS_NON_OVERLAPPING_ADDRESS_SPACE) && current->mm &&
+	       addr < TASK_SIZE;
 }
 
 bool kasan_port_is_code(uintptr_t pc)

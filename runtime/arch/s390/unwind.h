@@ -31,8 +31,11 @@ static inline void kasan_arch_relax(void)
 }
 
 /* Without f8 to f15, which @function preserves; each is the left half of a vector register, whose other half it does not
- * preserve. Naming the vector register would make the compiler save the other one too. */
-#ifdef __VX__
+ * preserve. Naming the vector register would make the compiler save the other one too. With a packed stack compilers use
+ * no such register, and do not know their names. */
+#ifdef CONFIG_KASAN_PACKED_STACK
+#define KASAN_ARCH_FP_CLOBBERS
+#elif defined(__VX__)
 #define KASAN_ARCH_FP_CLOBBERS                                                                    \
 	, "f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7", "f8", "f9", "f10", "f11", "f12", "f13", \
 		"f14", "f15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24",      \

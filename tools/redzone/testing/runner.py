@@ -115,8 +115,8 @@ class Context:
 
     Options that a suite names in its OPTIONS: seconds, rounds, seed and filter say how long, how often, which
     sequence and which cases (None: the suite's choice); quick: a part of the suite is enough; rest: only what
-    the suite leaves out by default; linux: which Linux (None: all); recommends: on machines with packages
-    that others recommend.
+    the suite leaves out by default; linux: which Linux (None: all); arch: which architecture of it (None: the
+    suite's choice); recommends: on machines with packages that others recommend.
 
     cases_dir: folder of programs with known verdicts. logs: this suite's folder for logs. not_started: {log:
     why its machine did not start}.
@@ -135,6 +135,7 @@ class Context:
         self.quick = options["quick"]
         self.rest = options.get("rest", False)
         self.linux = options["linux"]
+        self.arch = options.get("arch")
         self.recommends = options.get("recommends", False)
         self.logs = _own_logs(name)
         self.not_started = {}

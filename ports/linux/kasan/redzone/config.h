@@ -27,6 +27,11 @@
 #elif defined(CONFIG_RISCV)
 /* How many bits an address has is found out at boot: arch.h. */
 #define CONFIG_KASAN_SHADOW_DYNAMIC 1
+#elif defined(CONFIG_S390)
+/* The kernel has an address space of its own, from 0 to where a fourth level of page tables ends. */
+#define CONFIG_KASAN_SHADOW_LOW	  0x0UL
+#define CONFIG_KASAN_SHADOW_HIGH  0x1fffffffffffffUL
+#define CONFIG_KASAN_PACKED_STACK 1
 #elif defined(CONFIG_X86_64)
 #define CONFIG_KASAN_SHADOW_HIGH 0xffffffffffffffffUL
 #ifdef CONFIG_X86_5LEVEL

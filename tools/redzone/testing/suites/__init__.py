@@ -25,7 +25,7 @@ from redzone.core.base import Failure
 from redzone.kit import ports
 
 # Options of the command that only some suites take; each suite names its own.
-OPTIONS = ("seconds", "rounds", "seed", "filter", "quick", "rest", "linux", "recommends")
+OPTIONS = ("seconds", "rounds", "seed", "filter", "quick", "rest", "linux", "arch", "recommends")
 
 # Quick ones first; a suite that is not listed runs after the listed ones.
 ORDER = (
