@@ -408,6 +408,38 @@ def test_a_pattern_chooses_kernels():
         names("riscv64-*")
 
 
+NMI = [
+    "[    9.1] BUG: KASAN: slab-out-of-bounds in read_at+0x1c/0x20 [nmi]",
+    "[    9.1] Last potentially related work creation:",
+]
+NMI_END = "[    9.9] redzone-nmi: 400 NMIs, 2 bugs"
+
+
+@pytest.mark.parametrize(
+    ("lines", "wrong"),
+    [
+        ([*NMI, *NMI, NMI_END], []),
+        ([*NMI, *NMI], ["the module did not end"]),
+        (["redzone-nmi: 0 NMIs, 0 bugs"], ["no bug: there were too few NMIs"]),
+        ([*NMI, NMI[0], NMI_END], ["2 bugs in NMIs have 1 reports with a stack from an NMI"]),
+        ([*NMI, NMI[1], NMI_END], ["2 bugs in NMIs have 1 reports"]),
+        (
+            [*NMI, *NMI, NMI[0].replace("read_at", "kfree"), NMI_END],
+            ["another report: BUG: KASAN: slab-out-of-bounds in kfree+0x1c/0x20 [nmi]"],
+        ),
+    ],
+)
+def test_each_bug_in_an_nmi_has_a_report(lines, wrong):
+    assert suite.nmi_faults(lines) == wrong
+
+
+def test_cpu_and_time_of_allocations():
+    plain, full = "[    9.1] Freed by task 7:", "[    9.1] Freed by task 7 on cpu 1 at 2.123456s:"
+    assert suite.extra_info([full]) == []
+    assert suite.extra_info([full, plain]) == ["1 stacks without CPU and time: Freed by task 7:"]
+    assert suite.extra_info([]) == ["no report says when an object was allocated"]
+
+
 # --- Stress ---------------------------------------------------------------------------------------
 
 BUG = "[    9.1] redzone-bug: read-after-free"
