@@ -3,7 +3,7 @@
 # Redzone for make: include this file, and the runtime is three variables and one rule.
 #
 #	REDZONE            := path/to/redzone             this file's folder
-#	KASAN_ARCH         := arm64                       arm64, riscv64, riscv32, x86_64 or arm
+#	KASAN_ARCH         := arm64                       as ./redzone flags --arch has them
 #	KASAN_WHERE        := inline                      or outline (the default)
 #	KASAN_SHADOW_OFFSET := 0x38700000                 or KASAN_DYNAMIC := 1 (Clang), or neither
 #	KASAN_OBJDIR       := build/kasan                 where the runtime's objects go
@@ -61,8 +61,8 @@ endif
 
 # --- What does not go together ---------------------------------------------------------------------
 
-ifeq ($(filter $(KASAN_ARCH),arm64 riscv64 riscv32 x86_64 arm),)
-$(error KASAN_ARCH is '$(KASAN_ARCH)'; accepted: arm64, riscv64, riscv32, x86_64, arm)
+ifeq ($(filter $(KASAN_ARCH),arm64 riscv64 riscv32 x86_64 arm s390x powerpc64le loongarch64),)
+$(error KASAN_ARCH is '$(KASAN_ARCH)'; accepted: arm64, riscv64, riscv32, x86_64, arm, s390x, powerpc64le, loongarch64)
 endif
 ifeq ($(filter $(KASAN_MODE),generic sw_tags hw_tags $(if $(filter 1,$(KASAN_UBSAN)),none)),)
 $(error KASAN_MODE is '$(KASAN_MODE)'; accepted: generic, sw_tags, hw_tags, and none with KASAN_UBSAN=1)
@@ -105,7 +105,7 @@ endif
 ifneq ($(and $(KASAN_DYNAMIC),$(KASAN_SHADOW_OFFSET)),)
 $(error with KASAN_SHADOW_OFFSET the compiler ignores KASAN_DYNAMIC; give one of them)
 endif
-ifneq ($(and $(KASAN_DYNAMIC),$(filter gcc,$(kasan_cc))),)
+ifneq ($(and $(KASAN_DYNAMIC),$(filter gcc,$(kasan_cc)),$(filter-out fulloutline0,$(KASAN_LAYOUT)$(KASAN_WHERE)$(KASAN_STACK))),)
 $(error GCC has no dynamic shadow; use Clang, KASAN_SHADOW_OFFSET, or KASAN_WHERE=outline with KASAN_STACK=0)
 endif
 ifeq ($(KASAN_DYNAMIC)$(KASAN_SHADOW_OFFSET),)
@@ -114,8 +114,11 @@ $(error inline checks and stack poison are compiled for one place of the shadow:
 endif
 endif
 ifeq ($(KASAN_LAYOUT),full)
-ifeq ($(and $(KASAN_SHADOW_OFFSET),$(KASAN_SHADOW_LOW),$(KASAN_SHADOW_HIGH)),)
-$(error KASAN_LAYOUT=full needs KASAN_SHADOW_OFFSET, KASAN_SHADOW_LOW and KASAN_SHADOW_HIGH)
+ifeq ($(or $(KASAN_DYNAMIC),$(and $(KASAN_SHADOW_OFFSET),$(KASAN_SHADOW_LOW),$(KASAN_SHADOW_HIGH))),)
+$(error KASAN_LAYOUT=full needs KASAN_SHADOW_OFFSET, KASAN_SHADOW_LOW and KASAN_SHADOW_HIGH, or KASAN_DYNAMIC=1)
+endif
+ifneq ($(and $(KASAN_DYNAMIC),$(KASAN_SHADOW_LOW)$(KASAN_SHADOW_HIGH)),)
+$(error KASAN_SHADOW_LOW and KASAN_SHADOW_HIGH with KASAN_DYNAMIC: kasan_shadow_place() says them at run time)
 endif
 endif
 endif
@@ -189,10 +192,12 @@ KASAN_CODE_FLAGS := $(strip -fno-optimize-sibling-calls -fno-delete-null-pointer
 	$(if $(filter gcc-arm64-hw_tags,$(kasan_cc)-$(KASAN_ARCH)-$(KASAN_MODE)),-mno-omit-leaf-frame-pointer) \
 	$(if $(filter gcc-arm64,$(kasan_cc)-$(KASAN_ARCH)),-mno-outline-atomics) \
 	$(if $(filter 1,$(KASAN_TAGGED_GLOBALS)),-mcmodel=large) \
-	$(if $(filter gcc-arm,$(kasan_cc)-$(KASAN_ARCH)),-fomit-frame-pointer -funwind-tables))
-kasan_layout := $(if $(filter full,$(KASAN_LAYOUT)),-DCONFIG_KASAN_SHADOW_FULL=1 \
+	$(if $(filter gcc-arm,$(kasan_cc)-$(KASAN_ARCH)),-fomit-frame-pointer -funwind-tables) \
+	$(if $(filter s390x,$(KASAN_ARCH)),-mbackchain))
+kasan_layout := $(if $(filter full,$(KASAN_LAYOUT)),$(if $(KASAN_DYNAMIC),-DCONFIG_KASAN_SHADOW_FULL=1 \
+		-DCONFIG_KASAN_SHADOW_DYNAMIC=1,-DCONFIG_KASAN_SHADOW_FULL=1 \
 		-DCONFIG_KASAN_SHADOW_LOW=$(KASAN_SHADOW_LOW)UL \
-		-DCONFIG_KASAN_SHADOW_HIGH=$(KASAN_SHADOW_HIGH)UL,-DCONFIG_KASAN_SHADOW_WINDOWED=1) \
+		-DCONFIG_KASAN_SHADOW_HIGH=$(KASAN_SHADOW_HIGH)UL),-DCONFIG_KASAN_SHADOW_WINDOWED=1) \
 	$(if $(KASAN_SHADOW_OFFSET),-DCONFIG_KASAN_SHADOW_OFFSET=$(KASAN_SHADOW_OFFSET)UL)
 kasan_config_generic := -DCONFIG_KASAN_GENERIC=1 -DCONFIG_KASAN_STACK=$(KASAN_STACK) $(kasan_layout)
 kasan_config_sw_tags := -DCONFIG_KASAN_SW_TAGS=1 -DCONFIG_KASAN_STACK=$(KASAN_STACK) $(kasan_layout)

@@ -16,6 +16,9 @@ endif()
 set(shadow_riscv64 0xdfffffff00000000 0xffffffc000000000 0xffffffffffffffff)
 set(shadow_x86_64 0xdffffc0000000000 0xffff800000000000 0xffffffffffffffff)
 set(shadow_arm 0x20000000 0 0xffffffff)
+set(shadow_s390x 0x1c000000000000 0 0x1fffffffffffff)
+set(shadow_powerpc64le 0xa80e000000000000 0xc000000000000000 0xc00dffffffffffff)
+set(shadow_loongarch64 0 0 0)
 list(GET shadow_${REDZONE_ARCH} 0 KASAN_SHADOW_OFFSET)
 list(GET shadow_${REDZONE_ARCH} 1 KASAN_SHADOW_LOW)
 list(GET shadow_${REDZONE_ARCH} 2 KASAN_SHADOW_HIGH)
@@ -34,16 +37,19 @@ if(REDZONE_MTE_STACK)
   endif()
 endif()
 
-# Macros of the whole kernel, runtime included. Mode "off" defines none, so every hook is empty; with REDZONE_UBSAN the
-# hooks of reports are not.
+# Macros of the whole kernel, runtime included. Mode "off" defines none, so every hook is empty; with REDZONE_UBSAN or
+# REDZONE_SAMPLE the hooks of reports are not.
 function(kasan_definitions out)
   set(defs)
   if(REDZONE_UBSAN)
-    set(defs CONFIG_KASAN_UBSAN=1)
-    if(REDZONE_MODE STREQUAL "off")
-      list(APPEND defs CONFIG_KASAN_NR_CPUS=${REDZONE_NR_CPUS}
-        "KASAN_PORT_INLINE_H=\"${CMAKE_SOURCE_DIR}/kernel/kasan/port_inline.h\"")
-    endif()
+    list(APPEND defs CONFIG_KASAN_UBSAN=1)
+  endif()
+  if(REDZONE_SAMPLE)
+    list(APPEND defs CONFIG_KASAN_SAMPLE=1)
+  endif()
+  if(defs AND REDZONE_MODE STREQUAL "off")
+    list(APPEND defs CONFIG_KASAN_NR_CPUS=${REDZONE_NR_CPUS}
+      "KASAN_PORT_INLINE_H=\"${CMAKE_SOURCE_DIR}/kernel/kasan/port_inline.h\"")
   endif()
   if(NOT REDZONE_MODE STREQUAL "off")
     string(TOUPPER ${REDZONE_MODE} mode)

@@ -5,6 +5,7 @@
 #
 #   redzone               the kernel and its KUnit suites
 #   redzone-bugs-removed  the same suites compiled with REDZONE_REMOVE_BUGS: cases must then fail
+#   redzone-modules       the kernel alone, for modules that run without a program
 #   redzone-bench         the kernel and the benchmark that ./redzone bench runs
 #   redzone-soak          the kernel and the soak test that ./redzone test soak runs
 #   <program>             the kernel and one program, for each redzone_add_program() call in the file
@@ -18,21 +19,19 @@ include(KernelOptions)
 include(KernelModules)
 include(KernelImage)
 
-redzone_kernel_library(kernel arch/${REDZONE_ARCH} drivers init irq kasan kunit lib mm module
+redzone_kernel_library(kernel FOLDERS arch/${REDZONE_ARCH} drivers init irq kasan kunit lib mm module
                        program rcu sanitizer sched sync user ${extensions})
 # Its functions that call nothing are the point of it.
 set_property(SOURCE ${kernel_dir}/mm/slab_entry.c APPEND PROPERTY COMPILE_OPTIONS
   -foptimize-sibling-calls -momit-leaf-frame-pointer)
 # The KUnit suites hold threads back inside of the workqueues: kernel/workqueue/internal.h.
-redzone_kernel_library(kernel-workqueue workqueue)
-redzone_kernel_library(kernel-workqueue-hook workqueue)
+redzone_kernel_library(kernel-workqueue FOLDERS workqueue)
+redzone_kernel_library(kernel-workqueue-hook FOLDERS workqueue)
 target_compile_definitions(kernel-workqueue-hook PRIVATE REDZONE_WORKQUEUE_HOOK=1)
-redzone_kernel_library(kernel-libc fs libc)
-set_target_properties(kernel-libc PROPERTIES EXCLUDE_FROM_ALL TRUE)
-redzone_kernel_library(kernel-builtins FP builtins)
-set_target_properties(kernel-builtins PROPERTIES EXCLUDE_FROM_ALL TRUE)
+redzone_kernel_library(kernel-libc OPTIONAL FOLDERS fs libc)
 # Each operation is rounded as the program wants it, and none is made in vain: it would leave its exceptions behind.
-target_compile_options(kernel-builtins PRIVATE -ffp-contract=off -frounding-math -ftrapping-math)
+redzone_kernel_library(kernel-builtins FP OPTIONAL FOLDERS builtins
+                       OPTIONS -ffp-contract=off -frounding-math -ftrapping-math)
 
 # The program that the test kernel runs in user mode is a constant of user_blob.S.
 redzone_user_program(user_tests FOLDER ${kernel_dir}/tests/user)
@@ -59,13 +58,13 @@ foreach(extension IN LISTS extensions)
   include(${kernel_dir}/${extension}/tests/modules.cmake OPTIONAL)
   list(APPEND test_folders ${extension}/tests)
 endforeach()
-redzone_kernel_library(kernel-tests ${test_folders})
-redzone_kernel_library(kernel-tests-fp FP tests)
-redzone_kernel_library(kernel-bench tests/bench)
+redzone_kernel_library(kernel-tests FOLDERS ${test_folders})
+redzone_kernel_library(kernel-tests-fp FP FOLDERS tests)
+redzone_kernel_library(kernel-bench FOLDERS tests/bench)
 add_dependencies(kernel-bench user_bench)
-redzone_kernel_library(kernel-soak tests/soak)
+redzone_kernel_library(kernel-soak FOLDERS tests/soak)
 add_dependencies(kernel-soak module_soak.stripped)
-redzone_kernel_library(kernel-tests-bugs-removed ${test_folders})
+redzone_kernel_library(kernel-tests-bugs-removed FOLDERS ${test_folders})
 target_compile_definitions(kernel-tests-bugs-removed PRIVATE REDZONE_REMOVE_BUGS=1)
 foreach(target IN ITEMS kernel-tests kernel-tests-bugs-removed)
   # The extensions' suites share what these have.
@@ -76,24 +75,16 @@ endforeach()
 # The fuzzing loop, which only redzone_add_fuzz_program() links: it has its own part of the runtime.
 include(${CMAKE_SOURCE_DIR}/fuzz/sources.cmake)
 list(TRANSFORM REDZONE_RUNTIME_FUZZ_SOURCES PREPEND ${CMAKE_SOURCE_DIR}/fuzz/ OUTPUT_VARIABLE fuzz_files)
-add_library(runtime-fuzz OBJECT EXCLUDE_FROM_ALL ${fuzz_files})
-target_include_directories(runtime-fuzz PRIVATE ${kernel_includes})
-target_compile_definitions(runtime-fuzz PRIVATE ${kernel_defs})
-target_compile_options(runtime-fuzz PRIVATE -std=gnu17 -ffreestanding ${runtime_options} ${REDZONE_WARNINGS} -Wvla)
-redzone_kernel_library(kernel-fuzz tests/fuzz)
-set_target_properties(kernel-fuzz PROPERTIES EXCLUDE_FROM_ALL TRUE)
+redzone_runtime_library(runtime-fuzz OPTIONAL ${fuzz_files})
+redzone_kernel_library(kernel-fuzz OPTIONAL FOLDERS tests/fuzz)
 
 set(shared_objects $<TARGET_OBJECTS:kernel>)
-if(REDZONE_UBSAN OR NOT REDZONE_MODE STREQUAL "off")
-  # The runtime makes the checks, so it is not checked itself.
-  add_library(runtime OBJECT ${REDZONE_RUNTIME_FILES})
+if(REDZONE_UBSAN OR REDZONE_SAMPLE OR NOT REDZONE_MODE STREQUAL "off")
+  set(runtime_files ${REDZONE_RUNTIME_FILES})
   if(REDZONE_TRACE_COMPARE)
-    target_sources(runtime PRIVATE ${CMAKE_SOURCE_DIR}/tests/traces/compare.c)
+    list(APPEND runtime_files ${CMAKE_SOURCE_DIR}/tests/traces/compare.c)
   endif()
-  target_include_directories(runtime PRIVATE ${kernel_includes})
-  target_compile_definitions(runtime PRIVATE ${kernel_defs})
-  target_compile_options(runtime PRIVATE -std=gnu17 -ffreestanding -ffunction-sections ${runtime_options}
-                         ${REDZONE_WARNINGS} -Wvla)
+  redzone_runtime_library(runtime ${runtime_files})
   # Checked copies end in a jump to the unchecked one, and need no frame to get there.
   set_source_files_properties(${CMAKE_SOURCE_DIR}/runtime/abi/asan_mem.c
     ${CMAKE_SOURCE_DIR}/runtime/abi/tags_mem.c PROPERTIES COMPILE_OPTIONS
@@ -106,6 +97,7 @@ set(libc_objects $<TARGET_OBJECTS:kernel-libc>)
 set(tested_objects ${shared_objects} ${libc_objects} $<TARGET_OBJECTS:kernel-workqueue-hook>)
 
 redzone_image(redzone OBJECTS ${tested_objects} $<TARGET_OBJECTS:kernel-tests> $<TARGET_OBJECTS:kernel-tests-fp>)
+redzone_image(redzone-modules OBJECTS ${kernel_objects} ${libc_objects})
 redzone_image(redzone-bench OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-bench>)
 redzone_image(redzone-soak OBJECTS ${kernel_objects} $<TARGET_OBJECTS:kernel-soak>)
 redzone_image(redzone-bugs-removed

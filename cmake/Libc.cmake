@@ -50,6 +50,7 @@ function(redzone_libc_options out)
     kasan_instrumentation_options(checks ${REDZONE_INSTRUMENTATION} ${KASAN_SHADOW_OFFSET} NO_STACK)
     list(APPEND options ${checks})
   endif()
+  list(APPEND options ${release_options})
   string(REPLACE "\"" "\\\"" options "${options}")
   # Kernels that differ in other things than these options share the compiled files.
   cmake_path(GET redzone_libc PARENT_PATH parent)
@@ -62,6 +63,7 @@ function(redzone_libc_options out)
  \"ours\": \"${kernel_dir}/libc/musl\",
  \"ours_of_arch\": \"${arch_dir}/musl\",
  \"kept\": \"${parent}/objects\",
+ \"prebuilt\": \"${REDZONE_PREBUILT}\",
  \"runtime\": [\"$<JOIN:${compiler_runtime},\", \">\"],
  \"linker\": \"${REDZONE_LINKER}\"
 }

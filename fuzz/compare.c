@@ -86,6 +86,11 @@ static inline void integers(const void *place, uint64_t a, uint64_t b, size_t si
 	cmp = entry(box, place, a ^ b << 1, size);
 	if (!cmp)
 		return;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	/* The first bytes are the operand as it lies in memory. */
+	a <<= 64 - 8 * size;
+	b <<= 64 - 8 * size;
+#endif
 	cmp->memory = 0;
 	*(struct word *)cmp->a = (struct word){a};
 	*(struct word *)cmp->b = (struct word){b};

@@ -25,6 +25,7 @@ set(REDZONE_RUNTIME_SOURCES
   alloc/pages.c
   alloc/quarantine.c
   alloc/retrack.c
+  alloc/sample.c
   alloc/shadow_pages.c
   alloc/slab.c
   alloc/stack.c
@@ -56,6 +57,7 @@ set(REDZONE_RUNTIME_SOURCES
   report/options.c
   report/own_stack.c
   report/print.c
+  report/record.c
   report/repeat.c
   report/report.c
   shadow/compact.c

@@ -73,7 +73,8 @@ KASAN_ASK void __asan_describe_address(void *addr) KASAN_NO_ANSWER();
  * address has the tag of @addr.
  *
  * Return: a constant. "heap": an object, live or freed; "heap-invalid": an allocator's memory without an object, or with
- * one whose metadata is overwritten; "stack", "global"; "shadow-high": the shadow itself; "unknown".
+ * one whose metadata is overwritten; "stack", "global"; "high shadow": the shadow itself; "shadow gap": where its own
+ * shadow would be; "unknown".
  */
 KASAN_ASK const char *__asan_locate_address(void *addr, char *name, size_t name_size,
 					    void **region_address, size_t *region_size)

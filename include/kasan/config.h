@@ -24,9 +24,17 @@
  * the system has the part of the API that is about reports, and the hooks for memory are empty. The runtime's own files
  * are then compiled for the smallest configuration that has reports: no window, so that all memory is accessible.
  */
-#if defined(CONFIG_KASAN_UBSAN) && !defined(CONFIG_KASAN_GENERIC) && \
-	!defined(CONFIG_KASAN_SW_TAGS) && !defined(CONFIG_KASAN_HW_TAGS)
-#define KASAN_UBSAN_ALONE 1
+/*
+ * CONFIG_KASAN_SAMPLE=1: one allocation now and then lies on a page of its own, whose neighbours are closed
+ * (<kasan/sample.h>). It too needs no mode.
+ */
+#if (defined(CONFIG_KASAN_UBSAN) || defined(CONFIG_KASAN_SAMPLE)) &&        \
+	!defined(CONFIG_KASAN_GENERIC) && !defined(CONFIG_KASAN_SW_TAGS) && \
+	!defined(CONFIG_KASAN_HW_TAGS)
+#define KASAN_ALONE 1 /* reports, without a mode of KASAN */
+#ifndef CONFIG_KASAN_SAMPLE
+#define KASAN_UBSAN_ALONE 1 /* each of them is UBSan's */
+#endif
 #ifdef KASAN_RUNTIME_FILE
 #define CONFIG_KASAN_GENERIC	     1
 #define CONFIG_KASAN_SHADOW_WINDOWED 1
@@ -91,6 +99,23 @@
 #endif
 #endif
 
+/* Objects of CONFIG_KASAN_SAMPLE that there can be at a time. Each takes two pages of address space, one page of memory, and
+ * 72 bytes; its two stacks are in the depot. */
+#ifndef CONFIG_KASAN_SAMPLE_OBJECTS
+#define CONFIG_KASAN_SAMPLE_OBJECTS 64
+#endif
+/* kasan.sample= if it is not given. Beside a mode, which sees every object, sampling is for tests. */
+#ifndef CONFIG_KASAN_SAMPLE_INTERVAL
+#ifdef KASAN_ALONE
+#define CONFIG_KASAN_SAMPLE_INTERVAL 100
+#else
+#define CONFIG_KASAN_SAMPLE_INTERVAL 0
+#endif
+#endif
+#if CONFIG_KASAN_SAMPLE_OBJECTS < 1 || CONFIG_KASAN_SAMPLE_OBJECTS > 65535
+#error "KASAN: CONFIG_KASAN_SAMPLE_OBJECTS is not from 1 to 65535"
+#endif
+
 #ifdef CONFIG_KASAN
 
 #define KASAN_GRANULE_SIZE (1UL << KASAN_SHADOW_SCALE_SHIFT)
@@ -145,7 +170,40 @@
 #if defined(CONFIG_KASAN_SW_TAGS) && defined(CONFIG_KASAN_SHADOW_WINDOWED)
 #error "KASAN: CONFIG_KASAN_SW_TAGS needs the full layout: the compilers' checks test no range"
 #endif
-#ifdef CONFIG_KASAN_SHADOW_FULL
+/*
+ * CONFIG_KASAN_SHADOW_DYNAMIC  full layout: where the shadow lies is known only at run time (KASLR, page tables of several
+ *                              depths, position-independent hypervisors). kasan_shadow_place() says it once, and
+ *                              CONFIG_KASAN_SHADOW_LOW and _HIGH are not given. CONFIG_KASAN_SHADOW_OFFSET may be, if only
+ *                              the range is not known. Until then no address has shadow, and every access passes.
+ * CONFIG_KASAN_SHADOW_PIECES   full layout: the shadow is not one piece with one offset. The port's kasan_port_shadow()
+ *                              translates each address. For outline checks, without stack objects.
+ */
+#if defined(CONFIG_KASAN_SHADOW_DYNAMIC) || defined(CONFIG_KASAN_SHADOW_PIECES)
+#ifndef CONFIG_KASAN_SHADOW_FULL
+#error "KASAN: CONFIG_KASAN_SHADOW_DYNAMIC and CONFIG_KASAN_SHADOW_PIECES are for the full layout"
+#endif
+#if defined(CONFIG_KASAN_SHADOW_LOW) || defined(CONFIG_KASAN_SHADOW_HIGH)
+#error "KASAN: CONFIG_KASAN_SHADOW_LOW and _HIGH are known only at run time: leave them out"
+#endif
+#if defined(CONFIG_KASAN_SHADOW_FAULTS)
+#error "KASAN: CONFIG_KASAN_SHADOW_FAULTS needs a shadow whose place is a constant"
+#endif
+#endif
+#ifdef CONFIG_KASAN_SHADOW_PIECES
+#if !defined(CONFIG_KASAN_GENERIC) || defined(CONFIG_KASAN_SHADOW_DYNAMIC) || \
+	defined(CONFIG_KASAN_SHADOW_OFFSET)
+#error "KASAN: CONFIG_KASAN_SHADOW_PIECES is for CONFIG_KASAN_GENERIC, without an offset: kasan_port_shadow() has them"
+#endif
+#ifndef CONFIG_KASAN_STACK
+#define CONFIG_KASAN_STACK 0
+#elif CONFIG_KASAN_STACK != 0
+#error "KASAN: CONFIG_KASAN_SHADOW_PIECES: stack poison is compiled for one offset; compile without it, CONFIG_KASAN_STACK=0"
+#endif
+#elif defined(CONFIG_KASAN_SHADOW_FULL)
+/* One offset for all addresses. */
+#define KASAN_FULL_LINEAR 1
+#endif
+#if defined(KASAN_FULL_LINEAR) && !defined(CONFIG_KASAN_SHADOW_DYNAMIC)
 #ifndef CONFIG_KASAN_SHADOW_OFFSET
 #error "KASAN: the full layout needs CONFIG_KASAN_SHADOW_OFFSET, equal to the compiler's offset"
 #endif
@@ -339,6 +397,14 @@
 #if !defined(CONFIG_KASAN_GENERIC) && !(CONFIG_KASAN_SLAB && CONFIG_KASAN_GLOBALS)
 #error "KASAN: only CONFIG_KASAN_GENERIC can leave out CONFIG_KASAN_SLAB or CONFIG_KASAN_GLOBALS"
 #endif
+
+/* CONFIG_KASAN_RECORD=1: the first reports are also written, packed, to memory that survives a reset: <kasan/record.h>.
+ * Of each trace at most CONFIG_KASAN_RECORD_FRAMES are written. */
+#ifndef CONFIG_KASAN_RECORD_FRAMES
+#define CONFIG_KASAN_RECORD_FRAMES 8
+#endif
+
+/* CONFIG_KASAN_PACKED_STACK=1: on s390x, the system and the runtime are compiled with -mpacked-stack. */
 
 /* CONFIG_KASAN_MULTI_SHOT=1: reports every bug, like the option kasan_multi_shot. A system that never calls
  * kasan_option() saves the code of all options with it. */

@@ -153,6 +153,22 @@ KASAN_HOOK void *kasan_window_shadow(uintptr_t start) KASAN_OFF(return (void *)s
 KASAN_HOOK const char *kasan_check_stack(const void *low, const void *high) KASAN_OFF(return NULL);
 #endif
 
+#if defined(CONFIG_KASAN_SHADOW_DYNAMIC) || !defined(CONFIG_KASAN)
+/**
+ * kasan_shadow_place() - say where the shadow lies, with CONFIG_KASAN_SHADOW_DYNAMIC
+ * @offset: the shadow of address a lies at (a >> 3) + @offset, with software tags at (a >> 4) + @offset.
+ * @low, @high: the lowest and the last address that has shadow, of whole granules.
+ *
+ * Call it once, on the boot CPU, while all of that shadow is mapped and holds 0, and before other CPUs run. Inline checks
+ * of the dynamic kind (Clang's -asan-force-dynamic-shadow) and its stack poison use @offset from then on. Before it they
+ * use 0, so no function that is compiled so may run earlier.
+ *
+ * Return: NULL, or a message that says what is wrong.
+ */
+KASAN_HOOK const char *kasan_shadow_place(uintptr_t offset, uintptr_t low, uintptr_t high)
+	KASAN_OFF(return NULL);
+#endif
+
 /**
  * kasan_check_offset() - does instrumented code see the shadow where the runtime keeps it?
  *
@@ -204,7 +220,7 @@ KASAN_HOOK bool kasan_memory_state(const void *addr, uint8_t *state) KASAN_OFF(r
 
 /** kasan_shadow_fault_to_access() - find the memory address whose shadow lies at @shadow. For fault handlers: an inline
  *  check of a wild pointer faults on the shadow load. Return: false if @shadow is below the shadow of address 0, or if
- *  CONFIG_KASAN_SHADOW_OFFSET is not given. */
+ *  the layout has no offset that holds for all addresses. */
 KASAN_HOOK bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)
 	KASAN_OFF(return false);
 

@@ -34,8 +34,8 @@
 	_Pragma("GCC diagnostic pop") struct kasan_hook_ends
 #endif
 
-/* The same for hooks that UBSan alone has too. */
-#ifdef CONFIG_KASAN_UBSAN
+/* The same for hooks that UBSan or sampling alone has too. */
+#if defined(CONFIG_KASAN_UBSAN) || defined(CONFIG_KASAN_SAMPLE)
 #define KASAN_REPORT_HOOK
 #define KASAN_REPORT_OFF(...)
 #else

@@ -8,7 +8,9 @@
  *	slab.h		caches of objects of one size: kernels
  *	pages.h		whole pages, memory pools, vmalloc, stacks, loadable modules: kernels
  *	report.h	what a port or a test does with reports
+ *	record.h	reports that survive a reset
  *	hw_tags.h	setting up CPUs that have memory tags, and their faults
+ *	sample.h	sampling with guard pages
  *	tag.h		pointer tags
  *
  * Unless its comment says otherwise, a function may be called in any context (interrupts on or off, any CPU, any lock
@@ -35,7 +37,9 @@
 #include <kasan/hw_tags.h>
 #include <kasan/page_heap.h>
 #include <kasan/pages.h>
+#include <kasan/record.h>
 #include <kasan/report.h>
+#include <kasan/sample.h>
 #include <kasan/slab.h>
 
 #endif /* KASAN_KASAN_H */

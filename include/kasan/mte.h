@@ -73,6 +73,16 @@ static inline uintptr_t kasan_mte_ldg(uintptr_t addr)
 	return addr;
 }
 
+/* Return: the tags of a block of kasan_mte_multiple_size() bytes that @addr lies in, four bits for each granule, the first
+ * one's lowest if a block has 256 bytes. It must be mapped as memory with tags. */
+static inline uint64_t kasan_mte_ldgm(uintptr_t addr)
+{
+	uint64_t tags;
+
+	__asm__ __volatile__(KASAN_MTE "ldgm %0, [%1]" : "=r"(tags) : "r"(addr) : "memory");
+	return tags;
+}
+
 /**
  * kasan_mte_irg() - Return: @addr with a random tag in bits 59:56; with tag 0 if all are forbidden
  * @addr: any address. @exclude: bit N of the lower 16 forbids tag N; GCR_EL1 forbids more of them.

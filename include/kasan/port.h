@@ -65,6 +65,9 @@ struct kasan_report_info;
  * The stack grows up. All words between the two are return addresses and may be read; a 0 among them ends the trace. If
  * an interrupt handler shares the interrupted code's shadow stack, return the address of the handler's first entry as
  * the base (see trace_end).
+ *
+ * With CONFIG_KASAN_SHADOW_PIECES each check calls kasan_port_shadow(). If that header defines KASAN_PORT_HAS_SHADOW, it
+ * supplies this function too.
  */
 #ifdef KASAN_PORT_INLINE_H
 #include KASAN_PORT_INLINE_H
@@ -82,6 +85,21 @@ void kasan_port_irq_restore(unsigned long flags);
 /** kasan_port_cpu() - Return: number of this CPU, below CONFIG_KASAN_NR_CPUS; stable while interrupts are off. With
  *  interrupts on, a CPU number that may already be out of date is fine. */
 unsigned int kasan_port_cpu(void);
+#endif
+
+#if defined(CONFIG_KASAN_SHADOW_PIECES) && !defined(KASAN_PORT_HAS_SHADOW)
+/**
+ * kasan_port_shadow() - find the shadow of an address
+ * @addr: any number.
+ * @last: set to the last address of @addr's piece, or of the gap that it lies in. The shadow of [@addr, *@last] follows
+ *	that of @addr. Pieces and gaps end before a multiple of 8.
+ *
+ * Every check, allocation and free calls it, perhaps before the system knows where its shadow lies: then no address has
+ * any, and every access passes. It takes no lock.
+ *
+ * Return: the address of @addr's shadow byte, at (addr >> 3) plus the offset of the piece; 0 if it has none.
+ */
+uintptr_t kasan_port_shadow(uintptr_t addr, uintptr_t *last);
 #endif
 
 /**
@@ -320,6 +338,23 @@ void kasan_port_report_end(const struct kasan_report_info *info);
  *  If such code uses more registers than the kernel does, save them around the call, or do not call it where it has none.
  *  Default: calls it. */
 void kasan_port_callback(void (*call)(const void *with), const void *with);
+
+#ifdef CONFIG_KASAN_SAMPLE
+/* --- REQUIRED with CONFIG_KASAN_SAMPLE: see <kasan/sample.h> --- */
+
+/**
+ * kasan_port_sample_open() - let the page at @page of the pool be read and written
+ *
+ * It keeps its memory while it is closed, and may be open already. Called when an object is placed, and after a report of a
+ * bad access, which then is carried out. Interrupts may be off; no lock of the runtime is held.
+ *
+ * Return: false if that is not possible now: the object then comes from the allocator, or the access stays a fault.
+ */
+bool kasan_port_sample_open(void *page);
+
+/** kasan_port_sample_close() - let each access to the page at @page of the pool fault, on all CPUs. Context as above. */
+void kasan_port_sample_close(void *page);
+#endif
 
 /* --- OPTIONAL: memory primitives that are not checked. Default: simple portable C. --- */
 

@@ -47,7 +47,8 @@ KASAN_HOOK bool kasan_report_fault(uintptr_t addr, size_t size, int direction, u
  * struct kasan_regs - registers of interrupted code, where its trace starts
  * @pc: the instruction that was interrupted. @sp: as it was before the interrupt. @lr: return address of a function
  * that calls no other; on x86_64 ignored, because calls leave it at @sp.
- * @fp: frame pointer: arm64 x29, riscv64 s0, x86_64 rbp, 32-bit Arm r7 (Thumb) or r11.
+ * @fp: frame pointer: arm64 x29, riscv64 s0, x86_64 rbp, loongarch64 $r22, 32-bit Arm r7 (Thumb) or r11. s390x and
+ * powerpc64le have none: the back chain of the interrupted function, which is its caller's stack pointer.
  * @r11: 32-bit Arm only: r11.
  * @stack_start, @stack_end: the stack that @sp is on, for a handler that runs on another one, such as x86_64's IST
  * stacks; 0: it is the one from kasan_port_task().

@@ -9,6 +9,9 @@
 
 #include <kasan/hook.h>
 #include <kasan/tag.h>
+#ifdef CONFIG_KASAN_SHADOW_PIECES
+#include <kasan/port.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -72,10 +75,41 @@ static kasan_always_inline void kasan_fill_inline(uint8_t *at, uint8_t value, si
 
 #ifdef CONFIG_KASAN_SHADOW_FULL
 
-#define KASAN_FULL_LOW	  ((uintptr_t)(CONFIG_KASAN_SHADOW_LOW))
-#define KASAN_FULL_HIGH	  ((uintptr_t)(CONFIG_KASAN_SHADOW_HIGH))
+#ifdef CONFIG_KASAN_SHADOW_PIECES
+
+static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
+{
+	uintptr_t last;
+	const uintptr_t at = kasan_port_shadow(addr, &last);
+
+	*shadow = (uint8_t *)at;
+	return at != 0;
+}
+
+#else
+
+/* KASAN_FULL_CONSTANT: compilers compute with the bounds. Otherwise they are loaded in each check, and formulas that are
+ * chosen by their values would cost more than they save. */
+#ifdef CONFIG_KASAN_SHADOW_DYNAMIC
+/* The lowest address with shadow, and the distance from it to the last one: see kasan_shadow_place(). */
+extern uintptr_t kasan_full_low, kasan_full_span;
+/* The compilers' name for it (-asan-force-dynamic-shadow). */
+extern uintptr_t __asan_shadow_memory_dynamic_address;
+#define KASAN_FULL_CONSTANT 0
+#define KASAN_FULL_LOW	    kasan_full_low
+#define KASAN_FULL_SPAN	    kasan_full_span
+#define KASAN_FULL_HIGH	    (KASAN_FULL_LOW + KASAN_FULL_SPAN)
+#else
+#define KASAN_FULL_CONSTANT 1
+#define KASAN_FULL_LOW	    ((uintptr_t)(CONFIG_KASAN_SHADOW_LOW))
+#define KASAN_FULL_HIGH	    ((uintptr_t)(CONFIG_KASAN_SHADOW_HIGH))
+#define KASAN_FULL_SPAN	    (KASAN_FULL_HIGH - KASAN_FULL_LOW)
+#endif
+#ifdef CONFIG_KASAN_SHADOW_OFFSET
 #define KASAN_FULL_OFFSET ((uintptr_t)(CONFIG_KASAN_SHADOW_OFFSET))
-#define KASAN_FULL_SPAN	  (KASAN_FULL_HIGH - KASAN_FULL_LOW)
+#else
+#define KASAN_FULL_OFFSET __asan_shadow_memory_dynamic_address
+#endif
 
 static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
 {
@@ -85,6 +119,8 @@ static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
 	*shadow = (uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
 	return true;
 }
+
+#endif
 
 #ifdef CONFIG_KASAN_SHADOW_FAULTS
 /* The shadow address of @addr if it has one, otherwise any value. An arithmetic shift keeps addresses at the top of the

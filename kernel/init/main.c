@@ -20,6 +20,7 @@
 #include <kernel/param.h>
 #include <kernel/program.h>
 #include <kernel/rcupdate.h>
+#include <kernel/sample.h>
 #include <kernel/sched.h>
 #include <kernel/scs.h>
 #include <kernel/smp.h>
@@ -235,6 +236,7 @@ void start_kernel(void)
 	if (scs_init_cpu(0))
 		panic("no memory for the shadow call stacks of the boot CPU");
 	kasan_init(totalram_pages() << PAGE_SHIFT);
+	sample_init();
 	sched_init();
 	rcu_init();
 	workqueue_init();

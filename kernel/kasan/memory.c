@@ -8,21 +8,13 @@
  */
 #include <kasan/kasan.h>
 
-#ifdef CONFIG_KASAN
+#if defined(CONFIG_KASAN) || defined(CONFIG_KASAN_SAMPLE)
 
 #include <kasan/port.h>
 #include <kernel/arch.h>
-#include <kernel/module.h>
-#include <kernel/page_owner.h>
 #include <kernel/string.h>
-#include <kernel/task.h>
 
 #include "../mm/slab_internal.h"
-#include "../mm/vmap.h"
-
-/* How long a busy lock is tried. The CPU that holds it may be a virtual one that the host has put aside: that lasts
- * longer than any code under the lock. A reader of the report does not notice it. */
-#define LOCK_WAIT_NS (200U * 1000 * 1000)
 
 /*
  * The shadow of these pages still says that they are free. The runtime can use them, because it is
@@ -42,6 +34,20 @@ void *kasan_port_alloc(size_t size)
 	__memset(p, 0, size);
 	return p;
 }
+
+#endif
+
+#ifdef CONFIG_KASAN
+
+#include <kernel/module.h>
+#include <kernel/page_owner.h>
+#include <kernel/task.h>
+
+#include "../mm/vmap.h"
+
+/* How long a busy lock is tried. The CPU that holds it may be a virtual one that the host has put aside: that lasts
+ * longer than any code under the lock. A reader of the report does not notice it. */
+#define LOCK_WAIT_NS (200U * 1000 * 1000)
 
 /* Return: the descriptor of the page at @addr in the linear map; NULL if there is none. */
 static struct page *linear_page(const void *addr)

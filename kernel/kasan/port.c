@@ -31,7 +31,7 @@ void kasan_reports_forgive(unsigned long n)
 	__atomic_fetch_add(&reports_forgiven, n, __ATOMIC_RELAXED);
 }
 
-#if defined(CONFIG_KASAN) || defined(CONFIG_KASAN_UBSAN)
+#if defined(CONFIG_KASAN) || defined(KASAN_ALONE)
 
 #include <kasan/kasan.h>
 #include <kasan/port.h>

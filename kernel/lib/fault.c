@@ -12,6 +12,7 @@
 #include <kernel/kasan_shadow.h>
 #include <kernel/kernel.h>
 #include <kernel/process.h>
+#include <kernel/sample.h>
 #include <asm/ptrace.h>
 
 extern struct exception_entry __start___ex_table[], __stop___ex_table[];
@@ -82,7 +83,8 @@ void kernel_fault(struct pt_regs *regs, const struct fault *fault)
 			die_of_fault(regs, fault, fault_title(fault, false));
 		return;
 	}
-	if (fixup_exception(regs))
+	/* Before the kernel's own accesses to user memory, which may have a bad buffer on this side. */
+	if (sample_fault(regs, fault) || fixup_exception(regs))
 		return;
 	if (fault->kind == FAULT_UNMAPPED &&
 	    (kasan_shadow_spurious_fault(fault->addr) || handle_stack_fault(regs, fault->addr)))

@@ -56,7 +56,7 @@ static bool same_name(const char *a, const char *b)
 	return *a == *b;
 }
 
-#if defined(CONFIG_KASAN) || defined(CONFIG_KASAN_UBSAN)
+#if defined(CONFIG_KASAN) || defined(KASAN_ALONE)
 #define IS_ENABLED_KASAN true
 #else
 #define IS_ENABLED_KASAN false

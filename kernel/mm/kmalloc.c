@@ -96,6 +96,8 @@ static __always_inline void *do_kmalloc(size_t size, gfp_t gfp)
 	if (unlikely(size > KMALLOC_MAX_CACHE_SIZE))
 		return size_ok(size, gfp) ? kmalloc_large(size, gfp) : NULL;
 	cache = kmalloc_cache(size);
+	if (unlikely(slab_special(cache, size, 0, gfp, &object)))
+		return object;
 	object = slab_take(cache, gfp);
 	if (likely(!(gfp & __GFP_ZERO)))
 		return kasan_slab_alloc(&cache->kasan, object, size);
@@ -199,7 +201,7 @@ static __always_inline void do_kfree(const void *p, uintptr_t ip, const bool ask
 		free_large(page, object, ip);
 	else if (page && page_flag(page, PG_large_freed) && MM_KASAN)
 		free_large_again(page, object, ip);
-	else
+	else if (!kasan_sample_free(p, ip))
 		slab_bad_free(p, "no heap object", ip);
 }
 
@@ -237,7 +239,7 @@ static size_t object_size(const void *p, bool whole)
 	struct kmem_cache *cache;
 
 	if (!page)
-		return 0;
+		return kasan_sample_size(p);
 	if (PageLarge(page)) {
 		if (kasan_reset_tag(p) != page_to_virt(page))
 			return 0;
@@ -280,9 +282,12 @@ size_t kmalloc_usable_size(const void *p)
  * the function that the user knows. */
 static __always_inline bool resize_in_place(void *p, size_t old, size_t size, gfp_t gfp)
 {
-	struct page *page = virt_to_head_page(p);
+	struct page *page = slab_head_page(p);
 	size_t usable;
 
+	/* A sampled object, which lies at the edge of a page of its own. */
+	if (unlikely(!page))
+		return false;
 	if (PageSlab(page)) {
 		struct kmem_cache *cache = page->slab_cache;
 

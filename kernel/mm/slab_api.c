@@ -190,9 +190,12 @@ void slab_clear(const struct kmem_cache *cache, void *object, size_t size)
 /* Inlined, so that allocation stacks start with the function that the user knows. */
 static __always_inline void *alloc_object(struct kmem_cache *cache, gfp_t gfp)
 {
-	void *object = slab_take(cache, gfp);
+	void *object;
 	bool zero;
 
+	if (unlikely(slab_special(cache, cache->object_size, cache->align, gfp, &object)))
+		return object;
+	object = slab_take(cache, gfp);
 	if (likely(!(gfp & __GFP_ZERO)))
 		return kasan_slab_alloc(&cache->kasan, object, cache->object_size);
 	/* Clearing would destroy what the constructor made. */
@@ -218,7 +221,8 @@ static __always_inline void free_object(struct kmem_cache *cache, void *object, 
 		return;
 	slab = slab_page_of(object);
 	if (unlikely(!slab)) {
-		slab_bad_free(object, "no slab object", ip);
+		if (!kasan_sample_free(object, ip))
+			slab_bad_free(object, "no slab object", ip);
 		return;
 	}
 	/* The object is valid and goes back to its own cache, so this is a warning and not a report. */

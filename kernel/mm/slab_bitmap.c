@@ -236,8 +236,6 @@ void *slab_take(struct kmem_cache *cache, gfp_t gfp)
 	struct page *slab;
 	void *slot;
 
-	if (should_fail(FAULT_SLAB, cache->object_size))
-		return NULL;
 	for (;;) {
 		slot = NULL;
 		raw_spin_lock_irqsave(&cache->list_lock, flags);

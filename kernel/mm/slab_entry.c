@@ -22,10 +22,10 @@
 
 #include "slab_internal.h"
 
-/* False while a test lets allocations fail. */
-static __always_inline bool may_succeed(void)
+/* False while a test lets allocations fail, and when one is to be sampled. */
+static __always_inline bool is_ordinary(void)
 {
-	return likely(!(READ_ONCE(fault_kinds) & FAULT_SLAB));
+	return likely(!READ_ONCE(fault_kinds));
 }
 
 /* --- kasan=off ---------------------------------------------------------------------------------- */
@@ -40,7 +40,7 @@ static void *kmalloc_off(size_t size, gfp_t gfp)
 	struct kmem_cache *cache;
 	void *object;
 
-	if (unlikely(size - 1 >= KMALLOC_MAX_CACHE_SIZE) || !may_succeed())
+	if (unlikely(size - 1 >= KMALLOC_MAX_CACHE_SIZE) || !is_ordinary())
 		return STATIC_ENTRY_REST(kmalloc)(size, gfp);
 	cache = kmalloc_cache(size);
 	object = slab_take_ready(cache);
@@ -54,7 +54,7 @@ static void *kmem_cache_alloc_off(struct kmem_cache *cache, gfp_t gfp)
 	void *object;
 
 	/* Clearing would destroy what a constructor made. */
-	if ((gfp & __GFP_ZERO && cache->ctor) || !may_succeed())
+	if ((gfp & __GFP_ZERO && cache->ctor) || !is_ordinary())
 		return STATIC_ENTRY_REST(kmem_cache_alloc)(cache, gfp);
 	object = slab_take_ready(cache);
 	if (unlikely(!object))
@@ -127,7 +127,7 @@ static void *kmalloc_tagged(size_t size, gfp_t gfp)
 	struct kmem_cache *cache;
 	void *slot;
 
-	if (unlikely(size - 1 >= KMALLOC_MAX_CACHE_SIZE || gfp & __GFP_ZERO) || !may_succeed() ||
+	if (unlikely(size - 1 >= KMALLOC_MAX_CACHE_SIZE || gfp & __GFP_ZERO) || !is_ordinary() ||
 	    !is_plain())
 		return STATIC_ENTRY_REST(kmalloc)(size, gfp);
 	cache = kmalloc_cache(size);
@@ -141,7 +141,7 @@ static void *kmem_cache_alloc_tagged(struct kmem_cache *cache, gfp_t gfp)
 {
 	void *slot;
 
-	if (unlikely(gfp & __GFP_ZERO) || !may_succeed() || !is_plain())
+	if (unlikely(gfp & __GFP_ZERO) || !is_ordinary() || !is_plain())
 		return STATIC_ENTRY_REST(kmem_cache_alloc)(cache, gfp);
 	slot = slab_take_ready(cache);
 	if (unlikely(!slot))

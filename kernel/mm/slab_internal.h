@@ -17,6 +17,7 @@
 #define MM_SLAB_INTERNAL_H
 
 #include <kernel/static_entry.h>
+#include <kernel/string.h>
 
 #include "internal.h"
 
@@ -165,8 +166,6 @@ static __always_inline void *slab_take(struct kmem_cache *cache, gfp_t gfp)
 {
 	void *slot;
 
-	if (should_fail(FAULT_SLAB, cache->object_size))
-		return NULL;
 	slot = slab_take_ready(cache);
 	return likely(slot) ? slot : slab_take_slow(cache, gfp);
 }
@@ -417,6 +416,39 @@ void kmalloc_init(void);
 #define SLAB_ENTRY
 #define SLAB_ASKS true
 #endif
+
+/* --- The beginning of an object --------------------------------------------------------------- */
+
+/**
+ * slab_special() - this allocation may have to fail for a test, or be sampled: look closer
+ * @align: of the object; 0: as kmalloc() aligns, powers of two to their size.
+ * @object: filled if it is: the sampled object, ready for its user; NULL: it is to fail.
+ *
+ * Inlined, so that allocation stacks start with the function that the user knows. An ordinary allocation takes one load
+ * and one branch.
+ *
+ * Return: true: this is the result of the allocation.
+ */
+static __always_inline bool slab_special(struct kmem_cache *cache, size_t size, size_t align,
+					 gfp_t gfp, void **object)
+{
+	if (likely(!READ_ONCE(fault_kinds)))
+		return false;
+	*object = NULL;
+	if (should_fail(FAULT_SLAB, cache->object_size))
+		return true;
+	/* Objects that keep their contents from one life to the next stay in their slabs. */
+	if (!(READ_ONCE(fault_kinds) & FAULT_SAMPLE) || cache->ctor ||
+	    cache->flags & SLAB_TYPESAFE_BY_RCU)
+		return false;
+	__atomic_fetch_and(&fault_kinds, ~FAULT_SAMPLE, __ATOMIC_RELAXED);
+	if (!align)
+		align = max(size & -size, ARCH_KMALLOC_MINALIGN);
+	*object = kasan_sample_alloc(size, align, cache->name, cache->object_size);
+	if (*object && gfp & __GFP_ZERO)
+		memset(*object, 0, size);
+	return *object;
+}
 
 /* --- The end of an object ---------------------------------------------------------------------- */
 

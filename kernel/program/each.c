@@ -102,7 +102,7 @@ static const char *bug_type = "no type";
 static uintptr_t bug_ip;
 static bool bug_is_undefined;
 
-#if defined(CONFIG_KASAN) || defined(CONFIG_KASAN_UBSAN)
+#if defined(CONFIG_KASAN) || defined(KASAN_ALONE)
 static void note_report(const struct kasan_report_info *info)
 {
 	if (reported)
@@ -204,7 +204,7 @@ bool run_programs(int argc, char **argv)
 	unsigned long memory = nr_free_pages();
 	bool ok = true;
 
-#if defined(CONFIG_KASAN) || defined(CONFIG_KASAN_UBSAN)
+#if defined(CONFIG_KASAN) || defined(KASAN_ALONE)
 	kasan_save_multi_shot();
 	kasan_report_hook(note_report);
 #endif

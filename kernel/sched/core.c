@@ -13,6 +13,7 @@
 #include <kernel/console.h>
 #include <kernel/kernel.h>
 #include <kernel/rcupdate.h>
+#include <kernel/sample.h>
 #include <kernel/sched.h>
 #include <kernel/scs.h>
 #include <kernel/smp.h>
@@ -451,6 +452,8 @@ void timer_tick(void)
 	rcu_tick();
 	timers_tick();
 	console_tick();
+	if (!smp_processor_id())
+		sample_tick();
 	/* The switches see to it that the most urgent tasks run; this is for a CPU that was asked before it was online. */
 	if (unlikely(atomic_read(&rt_waiting)))
 		rt_check_preempt();

@@ -179,7 +179,7 @@ static void other_memory(struct kunit *test)
 #ifndef CONFIG_KASAN_HW_TAGS
 	KUNIT_EXPECT_STREQ(test,
 			   __asan_locate_address(kasan_shadow_of(variable), NULL, 0, NULL, NULL),
-			   "shadow-high");
+			   "high shadow");
 	__asan_get_shadow_mapping(&size, (size_t *)&start);
 	KUNIT_EXPECT_EQ(test, ((uintptr_t)kasan_reset_tag(variable) >> size) + (uintptr_t)start,
 			(uintptr_t)kasan_shadow_of(variable));

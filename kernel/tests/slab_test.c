@@ -474,6 +474,11 @@ static void chosen_entries(struct kunit *test)
 static void krealloc_in_place(struct kunit *test)
 {
 	static const size_t sizes[] = {16, 32, 48, 64, 80, 96, 112, 128, 256, 512, 1024};
+#ifdef CONFIG_KASAN
+	const bool is_checked = kasan_enabled();
+#else
+	const bool is_checked = false;
+#endif
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		u8 *p = kmalloc(sizes[i], GFP_KERNEL);
@@ -482,7 +487,7 @@ static void krealloc_in_place(struct kunit *test)
 		for (size_t j = 0; j <= i; j++) {
 			p = krealloc(p, sizes[j], GFP_KERNEL);
 			KUNIT_ASSERT_NOT_NULL(test, p);
-			for (size_t at = 0; kasan_enabled() && at < sizes[i]; at += 16)
+			for (size_t at = 0; is_checked && at < sizes[i]; at += 16)
 				KUNIT_EXPECT_EQ_MSG(test, kasan_byte_accessible(p + at),
 						    at < sizes[j], "%zu to %zu, byte %zu", sizes[i],
 						    sizes[j], at);

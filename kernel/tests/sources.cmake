@@ -11,6 +11,7 @@ set(REDZONE_TESTS_SOURCES
     fpu_test.c
     ../arch/${REDZONE_ARCH}/tests/fpu_regs.S
     kasan_clean_test.c
+    kasan_sampled_test.c
     irq_test.c
     kunit_test.c
     lib_test.c

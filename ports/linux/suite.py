@@ -3,7 +3,7 @@
 
 It fetches Debian's source the first time, and builds two kernels for each row of BOOTS: about two hours on
 two CPUs. With --quick it does so for arm64, Generic mode with inline checks, only. --filter chooses kernels,
-for example 'x86_64-*' or '*+rt'.
+for example 'x86_64-*' or '*rt'.
 """
 
 import fnmatch
@@ -18,7 +18,7 @@ from redzone.machine import ktap
 from redzone.testing.runner import FAIL, PASS, SKIP, Result, result
 from redzone.testing.suites import syzkaller
 
-from .host import apply, boot, build, disk, source
+from .host import apply, bench, boot, build, disk, source
 
 SLOW = True
 QUICK = "part"
@@ -37,6 +37,7 @@ BOOTS = {
     ("arm64", "generic-inline", "clang", "scs"): [(4, ())],
     ("arm64", "generic-inline", "clang", "rt"): [(4, ())],
     ("arm64", "generic-inline", "clang", "debug", "nmi"): [(1, ())],
+    ("arm64", "generic-inline", "clang", "lockdep"): [(4, ())],
     ("arm64", "generic-inline", "clang", "module"): [(1, ())],
     ("arm64", "sw_tags", "clang", "module"): [(1, ())],
     ("arm64", "hw_tags", "clang", "module"): [(1, ())],
@@ -245,6 +246,11 @@ def _debug(session, image, tree, context):
     log = context.write_log(name, "".join(f"{line}\n" for line in part))
     wrong = ports.load("linux-kunit", "suite").decode(tree, image.elf, log, part, context, name)
     return [*([f"decode_stacktrace.sh: {wrong}"] if wrong else []), *extra_info(session.lines)]
+def warnings(lines):
+    """Return what the console @lines say of the lock validator: warnings, and that it is off."""
+    return [
+        line.partition("] ")[2] for line in lines if bench.WARNING.search(line) and "BUG: KASAN: " not in line
+    ]
 
 
 def _compare(name, own, ours):
@@ -259,6 +265,16 @@ def _compare(name, own, ours):
     if 2 * depth(ours) < depth(own):
         lines.append(f"traces have {depth(ours):g} functions, with Linux's own {depth(own):g}")
     return Result(name, FAIL if lines else PASS, "\n".join(lines), ours.log)
+
+
+def both(make, rows):
+    """Yield a Result for each of the boots @rows of the kernel of @make: Redzone's against Linux's own."""
+    theirs = _boots(build.build(make, own=True), rows)
+    for name, session in _boots(build.build(make), rows).items():
+        compared = _compare(name, theirs[name], session)
+        if compared.status == PASS:
+            compared = result(name, readers(session, theirs[name], make.tree), session.log)
+        yield compared
 
 
 def _user_tree(tree):
@@ -306,6 +322,8 @@ def run(context):
                 wrong = readers(session, theirs[name], tree)
                 if "debug" in more:
                     wrong += _debug(session, image, tree, context)
+                if "lockdep" in more:
+                    wrong += warnings(session.lines)
                 compared = result(name, wrong, session.log)
             yield compared
         if "kunit-all" in more:

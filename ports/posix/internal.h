@@ -5,6 +5,9 @@
 
 #include "kasan_posix.h"
 
+/* The first page is nobody's, so that a null pointer has no shadow. */
+#define KASAN_POSIX_LOW 0x1000UL
+
 /** kasan_posix_reserve_shadow() - full layout: map all shadow of the process's addresses. Ends the
  *  process with a message if the range is taken. Windowed layout: nothing to do. */
 void kasan_posix_reserve_shadow(void);

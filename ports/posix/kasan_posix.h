@@ -71,6 +71,12 @@ unsigned long kasan_posix_locks_taken(void);
  *  jumps out of the runtime. */
 void kasan_posix_leave(void);
 
+#ifdef CONFIG_KASAN_SHADOW_PIECES
+/** kasan_posix_split_shadow() - move the border between the two pieces of shadow to the address @at, a multiple of 8. What
+ *  changes its piece becomes accessible, or is as when it was last there. */
+void kasan_posix_split_shadow(uintptr_t at);
+#endif
+
 /** kasan_posix_stack() - bounds of the running thread's stack. Return: false if not known. */
 bool kasan_posix_stack(uintptr_t *start, uintptr_t *end);
 

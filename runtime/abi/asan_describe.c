@@ -6,7 +6,7 @@
 
 #include <kasan/asan_interface.h>
 
-#if defined(CONFIG_KASAN) && !defined(KASAN_UBSAN_ALONE)
+#if defined(CONFIG_KASAN) && !defined(KASAN_ALONE)
 
 void __asan_describe_address(void *addr)
 {

@@ -4,7 +4,7 @@
 
 #include <kasan/asan_interface.h>
 
-#if defined(CONFIG_KASAN) && !defined(KASAN_UBSAN_ALONE)
+#if defined(CONFIG_KASAN) && !defined(KASAN_ALONE)
 
 #if CONFIG_KASAN_CALLBACKS
 #define FACT(member) (kasan_last_facts.member)

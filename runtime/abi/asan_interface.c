@@ -14,7 +14,7 @@
 
 #include <kasan/asan_interface.h>
 
-#if defined(CONFIG_KASAN) && !defined(KASAN_UBSAN_ALONE)
+#if defined(CONFIG_KASAN) && !defined(KASAN_ALONE)
 
 #define GRANULE	     KASAN_GRANULE_SIZE
 #define OFFSET(at)   ((at) & (GRANULE - 1))
@@ -160,9 +160,13 @@ void __asan_get_shadow_mapping(size_t *shadow_scale, size_t *shadow_offset)
 {
 #if defined(CONFIG_KASAN_HW_TAGS)
 	*shadow_scale = *shadow_offset = 0;
-#elif defined(CONFIG_KASAN_SHADOW_FULL)
+#elif defined(KASAN_FULL_LINEAR)
 	*shadow_scale = KASAN_SHADOW_SCALE_SHIFT;
 	*shadow_offset = KASAN_FULL_OFFSET;
+#elif defined(CONFIG_KASAN_SHADOW_PIECES)
+	/* There is no offset that holds for all addresses. */
+	*shadow_scale = KASAN_SHADOW_SCALE_SHIFT;
+	*shadow_offset = 0;
 #else
 	*shadow_scale = KASAN_WINDOW_SHIFT;
 	*shadow_offset = kasan_windows[0].offset;

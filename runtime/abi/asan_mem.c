@@ -8,7 +8,7 @@
 #include "../shadow/shadow.h"
 
 /* UBSan alone leaves these functions to the system. */
-#if defined(CONFIG_KASAN_GENERIC) && !defined(KASAN_UBSAN_ALONE)
+#if defined(CONFIG_KASAN_GENERIC) && !defined(KASAN_ALONE)
 
 #include "mem.h"
 

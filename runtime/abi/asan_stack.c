@@ -8,8 +8,7 @@
  */
 #include "../shadow/shadow.h"
 
-#if defined(CONFIG_KASAN_GENERIC) && !defined(CONFIG_KASAN_SHADOW_COMPACT) && \
-	!defined(KASAN_UBSAN_ALONE)
+#if defined(CONFIG_KASAN_GENERIC) && !defined(CONFIG_KASAN_SHADOW_COMPACT) && !defined(KASAN_ALONE)
 
 /* The compilers align an alloca to 32 bytes and leave 32 bytes free on both sides of it. */
 #define ALLOCA_REDZONE 32

@@ -48,6 +48,9 @@ kasan_noinline bool kasan_mempool_poison_object(void *ptr, uintptr_t ip)
 		if (object.kind == KASAN_OBJECT_LARGE)
 			return large_to_pool(&object, ptr, &caller);
 	}
+	/* Its page stays as it is. */
+	if (kasan_sample_owns(ptr))
+		return true;
 	kasan_report_bad_free("invalid-free", ptr, caller.report_ip, caller.fp);
 	return false;
 }

@@ -124,10 +124,10 @@ void kasan_poison_object(struct kasan_cache *cache, void *object)
 
 /* --- Shadow of one object --- */
 
-/* NULL: no shadow. Where all memory has shadow, this is plain arithmetic. */
+/* NULL: no shadow. Where all memory has shadow at all times, this is plain arithmetic. */
 static kasan_always_inline uint8_t *object_shadow(const void *object)
 {
-#ifdef CONFIG_KASAN_SHADOW_FULL
+#if defined(KASAN_FULL_LINEAR) && !defined(CONFIG_KASAN_SHADOW_DYNAMIC)
 	return (uint8_t *)(((uintptr_t)object >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
 #else
 	uint8_t *shadow;

@@ -6,6 +6,10 @@
  *
  * KASAN_FRAME_RECORD
  *	where the frame record lies, in words from the frame pointer: the caller's frame pointer, then the return address.
+ * KASAN_FRAME_RA
+ *	where the return address lies, if it does not follow.
+ * KASAN_ARCH_CALLER_FP()
+ *	the frame pointer of the function that this is in, if it is not __builtin_frame_address(0).
  * kasan_arch_relax()
  *	tells the CPU that this is a spin loop.
  * kasan_arch_call_on(top, function, argument)
@@ -30,6 +34,12 @@
 #include "x86_64/unwind.h"
 #elif defined(__arm__)
 #include "arm/unwind.h"
+#elif defined(__s390x__)
+#include "s390/unwind.h"
+#elif defined(__powerpc64__) && defined(_CALL_ELF) && _CALL_ELF == 2
+#include "powerpc/unwind.h"
+#elif defined(__loongarch64)
+#include "loongarch/unwind.h"
 #else
 #error "KASAN: no runtime/arch/<name>/unwind.h for this processor"
 #endif
@@ -42,10 +52,22 @@
 #define KASAN_FRAME_RECORD 0
 #endif
 
+#ifndef KASAN_FRAME_RA
+#define KASAN_FRAME_RA (KASAN_FRAME_RECORD + 1)
+#endif
+#ifndef KASAN_ARCH_CALLER_FP
+#define KASAN_ARCH_CALLER_FP() ((uintptr_t)__builtin_frame_address(0))
+#endif
+
 /* [fp + LOW, fp + HIGH) must lie inside the stack before the record is read. */
-#define KASAN_FRAME_ALIGN	sizeof(uintptr_t)
+#define KASAN_FRAME_ALIGN sizeof(uintptr_t)
+#if KASAN_FRAME_RA > KASAN_FRAME_RECORD
 #define KASAN_FRAME_RECORD_LOW	(KASAN_FRAME_RECORD * (intptr_t)sizeof(uintptr_t))
-#define KASAN_FRAME_RECORD_HIGH (KASAN_FRAME_RECORD_LOW + 2 * (intptr_t)sizeof(uintptr_t))
+#define KASAN_FRAME_RECORD_HIGH ((KASAN_FRAME_RA + 1) * (intptr_t)sizeof(uintptr_t))
+#else
+#define KASAN_FRAME_RECORD_LOW	(KASAN_FRAME_RA * (intptr_t)sizeof(uintptr_t))
+#define KASAN_FRAME_RECORD_HIGH ((KASAN_FRAME_RECORD + 1) * (intptr_t)sizeof(uintptr_t))
+#endif
 
 /** kasan_arch_frame_prev() - Return: the caller's frame pointer. kasan_arch_frame_raw_ra() - Return: the return address
  *  into the caller, as it lies in memory. */
@@ -56,7 +78,7 @@ static inline uintptr_t kasan_arch_frame_prev(uintptr_t fp)
 
 static inline uintptr_t kasan_arch_frame_raw_ra(uintptr_t fp)
 {
-	return KASAN_ARCH_UNWINDS ? 0 : ((const uintptr_t *)fp)[KASAN_FRAME_RECORD + 1];
+	return KASAN_ARCH_UNWINDS ? 0 : ((const uintptr_t *)fp)[KASAN_FRAME_RA];
 }
 
 /*

@@ -30,7 +30,7 @@
 /* GCC's Thumb frames do not form a chain: a trace is unwound from the caller's stack pointer at the call. */
 #define KASAN_CALLER_FP() ((uintptr_t)__builtin_dwarf_cfa())
 #else
-#define KASAN_CALLER_FP() ((uintptr_t)__builtin_frame_address(0))
+#define KASAN_CALLER_FP() KASAN_ARCH_CALLER_FP()
 #endif
 
 /* The compilers' ABI names are defined here but declared by no header. */

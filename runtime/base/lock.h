@@ -20,6 +20,7 @@
  *	quarantine's	quarantine.c	no					nothing
  *	claims		lock.c		no					nothing
  *	slack's map	hw_slack.c	no					kasan_port_alloc()
+ *	samples'	sample.c	no					nothing
  *
  * The port's functions for the CPU number and for interrupts are called under every lock. Callbacks of allocators
  * (release, acquire), report hooks, kasan_port_report_end() and kasan_port_panic() run with no lock held. One

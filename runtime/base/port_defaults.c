@@ -36,8 +36,8 @@ DEFAULT(void, kasan_port_print_page, (const void *addr), )
 DEFAULT(void, kasan_port_report_begin, (void), )
 DEFAULT(void, kasan_port_report_end, (const struct kasan_report_info *info), )
 
-#ifdef KASAN_UBSAN_ALONE
-/* Nothing is remembered of allocations. */
+#ifdef KASAN_ALONE
+/* Nothing is remembered of allocations, apart from those that are sampled. */
 DEFAULT(void *, kasan_port_alloc, (size_t size), NULL)
 #endif
 

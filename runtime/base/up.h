@@ -35,6 +35,13 @@ void kasan_wait_for_report(void);
  *  being printed. */
 bool kasan_notice(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
+#ifdef CONFIG_KASAN_SAMPLE
+struct kasan_regs;
+/** kasan_report_fault_at() - <kasan/report.h> describes it. For accesses to sampled objects, which the MMU has refused. */
+bool kasan_report_fault_at(uintptr_t addr, size_t size, int direction,
+			   const struct kasan_regs *regs);
+#endif
+
 /* --- From shadow/ to alloc/ --- */
 
 /** kasan_last_bytes() - Return: if @granule is the last one of a live object, how many of its bytes are accessible, 1

@@ -178,7 +178,7 @@ static void copy_facts(struct kasan_report *report, const struct kasan_bug *bug)
 #ifdef CONFIG_KASAN_TAGS
 	report->newest_record = bug->newest_record;
 #endif
-	if (CONFIG_KASAN_SLAB && bug->slack)
+	if (KASAN_HAS_SLACK && bug->slack)
 		kasan_copy(&report->slack, bug->slack);
 #ifdef CONFIG_KASAN_UBSAN
 	if (bug->undefined) {

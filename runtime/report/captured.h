@@ -199,6 +199,8 @@ struct kasan_report {
 	size_t overflow_by;
 
 	/* From describe.c: the owner of the memory. */
+	bool is_sampled,
+		sampled_at_end; /* the owner lies on a page of its own; it ends where that does */
 	struct kasan_owner owner;
 	const struct kasan_global *global;
 	bool left_global; /* software tags: the pointer was made for @global, and the access is not inside */
@@ -218,6 +220,19 @@ struct kasan_report {
 #define KASAN_IS_ASYNC(report) ((report)->is_async)
 #else
 #define KASAN_IS_ASYNC(report) ((void)(report), false)
+#endif
+
+#ifdef CONFIG_KASAN_SAMPLE
+#define KASAN_IS_SAMPLED(report) ((report)->is_sampled)
+#else
+#define KASAN_IS_SAMPLED(report) ((void)(report), false)
+#endif
+
+/* Can bytes around an object be found overwritten? */
+#if CONFIG_KASAN_SLAB || defined(CONFIG_KASAN_SAMPLE)
+#define KASAN_HAS_SLACK 1
+#else
+#define KASAN_HAS_SLACK 0
 #endif
 
 /* A constant where only one kind of bug is reported, so that the code for the other kind is not there. */
@@ -301,6 +316,16 @@ static inline bool kasan_is_place(const uintptr_t *pcs, size_t i, bool first_is_
 	return i ? kasan_port_is_interrupted(pcs[i - 1]) : first_is_exact;
 }
 
+/* --- record.c --- */
+
+/** kasan_record_report() - write @report, of which everything is known, to the crash record. @count: from
+ *  kasan_count_repeats(). The report lock is held. */
+#ifdef CONFIG_KASAN_RECORD
+void kasan_record_report(const struct kasan_report *report, unsigned long count);
+#else
+#define kasan_record_report(report, count) ((void)(report), (void)(count))
+#endif
+
 /* --- ignore.c --- */
 
 /** kasan_ignore_set() - replace the list of kasan.ignore=. @value: names separated by commas, each perhaps with a '*'
@@ -369,6 +394,9 @@ bool kasan_size_is_absurd(const struct kasan_report *report);
 
 /** kasan_describe() - find the owner of @report->addr, of any kind. */
 void kasan_describe(struct kasan_report *report);
+
+/** kasan_explain() - classify and describe a report of memory, of which all has been captured. */
+void kasan_explain(struct kasan_report *report);
 
 /* hw_frame.c: hardware tags, if the compiler tags stack variables. */
 #ifdef KASAN_TAGGED_FRAMES

@@ -77,7 +77,7 @@ static kasan_always_inline bool kasan_word_ok(uintptr_t addr, size_t size)
 		return false;
 	return kasan_likely(*shadow == tag && *end == tag);
 }
-#elif !(defined(CONFIG_KASAN_GENERIC) && defined(CONFIG_KASAN_SHADOW_FULL))
+#elif !(defined(CONFIG_KASAN_GENERIC) && defined(KASAN_FULL_LINEAR))
 #define kasan_word_ok(addr, size) ((void)(addr), (void)(size), false)
 #endif
 

@@ -8,6 +8,7 @@
 #include "captured.h"
 
 #include "../alloc/meta.h"
+#include "../alloc/sampled.h"
 
 /* --- Strings --- */
 
@@ -340,4 +341,60 @@ void kasan_describe(struct kasan_report *report)
 	}
 	if (CONFIG_KASAN_SLAB)
 		describe_area(report);
+}
+
+/* --- Sampled objects --- */
+
+#ifdef CONFIG_KASAN_SAMPLE
+/* The MMU or the pattern has found it, so what shadow or tags say does not matter. Return: false if it is not one. */
+static bool explain_sampled(struct kasan_report *report)
+{
+	struct kasan_owner *const owner = &report->owner;
+	struct kasan_sampled object;
+
+	if (!kasan_sample_find(report->addr, &object))
+		return false;
+	report->is_sampled = true;
+	report->sampled_at_end = object.at_end;
+	report->has_shadow = false;
+	owner->kind = KASAN_OBJECT_SLAB;
+	owner->state = object.live ? KASAN_OWNER_LIVE : KASAN_OWNER_FREED;
+	owner->start = object.start;
+	owner->size = object.size;
+	owner->cache_size = object.cache_size;
+	kasan_owner_name(owner, object.name, "?");
+	owner->alloc = object.alloc;
+	owner->free = object.free;
+	owner->has_alloc = true;
+	owner->has_free = !object.live;
+	if (!report->type)
+		report->type = !object.live && report->addr - object.start < object.size
+				       ? "slab-use-after-free"
+				       : "slab-out-of-bounds";
+	return true;
+}
+#else
+#define explain_sampled(report) ((void)(report), false)
+#endif
+
+/* With hardware tags, kernel memory that is not mapped has no state, but may have an owner beside it. */
+#ifdef CONFIG_KASAN_HW_TAGS
+#define MAY_HAVE_NO_TAGS true
+#else
+#define MAY_HAVE_NO_TAGS false
+#endif
+
+void kasan_explain(struct kasan_report *report)
+{
+	/* The type of a bad free, or of a write found by its traces, is given. */
+	const bool classify = !report->type;
+
+	if (explain_sampled(report))
+		return;
+	if (classify)
+		kasan_classify(report);
+	if (report->has_shadow || MAY_HAVE_NO_TAGS)
+		kasan_describe(report);
+	if (classify)
+		kasan_classify_by_owner(report);
 }

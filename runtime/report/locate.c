@@ -33,7 +33,11 @@ struct question {
 /* Is @addr in the shadow of other memory? */
 static bool is_shadow(uintptr_t addr)
 {
-#if defined(CONFIG_KASAN_SHADOW_FULL)
+#if defined(CONFIG_KASAN_SHADOW_PIECES)
+	uintptr_t described;
+
+	return kasan_shadow_fault_to_access(addr, &described);
+#elif defined(CONFIG_KASAN_SHADOW_FULL)
 	return addr - ((KASAN_FULL_LOW >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET) <=
 	       KASAN_FULL_SPAN >> KASAN_SHADOW_SCALE_SHIFT;
 #elif defined(CONFIG_KASAN_SHADOW_WINDOWED)
@@ -47,6 +51,17 @@ static bool is_shadow(uintptr_t addr)
 			return true;
 	}
 	return false;
+#else
+	(void)addr;
+	return false;
+#endif
+}
+
+/* Is @addr where the shadow of the shadow would be? Nothing is mapped there. */
+static bool is_shadow_of_shadow(uintptr_t addr)
+{
+#ifdef KASAN_FULL_LINEAR
+	return is_shadow((addr - KASAN_FULL_OFFSET) << KASAN_SHADOW_SCALE_SHIFT);
 #else
 	(void)addr;
 	return false;
@@ -108,7 +123,8 @@ static void fill(struct kasan_located *located, const struct kasan_report *repor
 	} else if (CONFIG_KASAN_SLAB && report->has_area) {
 		located->kind = fill_area(located, &report->area);
 	} else if (is_shadow(report->addr)) {
-		located->kind = "shadow-high";
+		/* The words of compiler-rt, which differ from those in the header's comment. */
+		located->kind = is_shadow_of_shadow(report->addr) ? "shadow gap" : "high shadow";
 	}
 }
 

@@ -16,6 +16,7 @@
 #include "../alloc/hw_sample.h"
 #include "../alloc/whole_pages.h"
 #include "../alloc/hw_slack.h"
+#include "../alloc/sampled.h"
 #include "../tags/tags.h"
 #include "../track/ring.h"
 
@@ -150,6 +151,7 @@ static bool apply_tag_policy(size_t policy)
 
 #define MODES_TEXT(modes)                                               \
 	((modes) == KASAN_IN_ALL       ? "all"                          \
+	 : (modes) == 0		       ? "CONFIG_KASAN_SAMPLE"          \
 	 : (modes) == KASAN_IN_GENERIC ? "Generic"                      \
 	 : (modes) == KASAN_IN_TAGS    ? "software tags, hardware tags" \
 	 : (modes) == KASAN_IN_HW_TAGS ? "hardware tags"                \

@@ -31,6 +31,16 @@
 #define KASAN_DEPOT_DEFAULT "8M"
 #endif
 
+#ifdef CONFIG_KASAN_SAMPLE
+#define KASAN_IN_SAMPLE	     KASAN_IN_ALL
+#define KASAN_SAMPLE_TARGET  SETS(sample_interval)
+#define KASAN_SAMPLE_DEFAULT KASAN_STRING(CONFIG_KASAN_SAMPLE_INTERVAL)
+#else
+#define KASAN_IN_SAMPLE	     0U
+#define KASAN_SAMPLE_TARGET  .variable = NULL
+#define KASAN_SAMPLE_DEFAULT "0"
+#endif
+
 #define KASAN_OPTIONS(OPTION)                                                                      \
 	OPTION("kasan", KASAN_IN_ALL, SWITCH, 0, 0, APPLIES(kasan), "on|off", "on",                \
 	       "off: nothing is poisoned, tagged, stored or reported, as without KASAN")           \
@@ -48,6 +58,9 @@
 	OPTION("kasan.stacktrace", KASAN_IN_ALL, TRACES, 0, 0, APPLIES_AND_SETS(stacktrace),       \
 	       "on|off|collect", "on",                                                             \
 	       "store the stacks of allocations and frees; collect: make them, and drop them")     \
+	OPTION("kasan.sample", KASAN_IN_SAMPLE, NUMBER, 0, INT32_MAX, KASAN_SAMPLE_TARGET,         \
+	       "a number of milliseconds, from 0 to 2147483647", KASAN_SAMPLE_DEFAULT,             \
+	       "place one allocation in so much time between guard pages; 0: none")                \
 	OPTION("kasan.depot_size", KASAN_IN_ALL, SIZE, KASAN_DEPOT_LEAST, KASAN_DEPOT_MOST,        \
 	       APPLIES(depot_size), KASAN_DEPOT_VALUES, KASAN_DEPOT_DEFAULT,                       \
 	       "bytes that stack traces may take")                                                 \

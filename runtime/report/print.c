@@ -114,7 +114,7 @@ static void add_access(struct kasan_line *to, const struct kasan_report *report,
 	else
 		kasan_line_add(to, " at addr %p", addr);
 	/* The task that found it may not be the one that wrote. */
-	if (CONFIG_KASAN_SLAB && report->slack.found)
+	if (KASAN_HAS_SLACK && report->slack.found)
 		kasan_line_add(to, " found %s", report->slack.found);
 	kasan_line_add(to, " by task %s/%u", report->comm, (unsigned int)report->task.id);
 }
@@ -237,14 +237,19 @@ static void print_slack(const struct kasan_report *report)
 	const struct kasan_slack *slack = &report->slack;
 	const uintptr_t start =
 		report->owner.kind != KASAN_OBJECT_NONE ? report->owner.start : slack->granule;
+	/* Of sampled objects also those before it. */
+	const bool before = slack->granule < start;
 	unsigned int i;
 
-	kasan_report_line("Unused bytes past the object that were overwritten:");
+	kasan_report_line("Unused bytes %s the object that were overwritten:",
+			  before ? "before" : "past");
 	for (i = KASAN_GRANULE_SIZE - slack->unused; i < KASAN_GRANULE_SIZE; i++) {
 		if (slack->is[i] != slack->was[i])
-			kasan_report_line(" offset %zu: found %02x, expected %02x",
-					  (size_t)(slack->granule + i - start), slack->is[i],
-					  slack->was[i]);
+			kasan_report_line(" offset %s%zu: found %02x, expected %02x",
+					  before ? "-" : "",
+					  (size_t)(before ? start - slack->granule - i
+							  : slack->granule + i - start),
+					  slack->is[i], slack->was[i]);
 	}
 	blank();
 }
@@ -457,7 +462,7 @@ void kasan_print_report(const struct kasan_report *report)
 			kasan_print_tracks(&report->owner);
 			print_owner(report);
 		}
-		if (CONFIG_KASAN_SLAB && report->slack.found)
+		if (KASAN_HAS_SLACK && report->slack.found)
 			print_slack(report);
 		if (CONFIG_KASAN_GLOBALS && report->global)
 			print_global(report);
@@ -470,6 +475,14 @@ void kasan_print_report(const struct kasan_report *report)
 		if (kasan_lines_printed() != before)
 			blank();
 		print_memory(report);
+	} else if (KASAN_IS_SAMPLED(report)) {
+		blank();
+		kasan_print_tracks(&report->owner);
+		print_owner(report);
+		if (report->slack.found)
+			print_slack(report);
+		kasan_report_line("The object was sampled: it lies at the %s of a page of its own",
+				  report->sampled_at_end ? "end" : "beginning");
 	} else if (CONFIG_KASAN_SLAB && report->has_area) {
 		/* Its guard page, which has no state. */
 		blank();

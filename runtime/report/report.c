@@ -78,26 +78,6 @@ static bool lock_reports(unsigned int cpu)
 	return false;
 }
 
-/* With hardware tags, kernel memory that is not mapped has no state, but may have an owner beside it. */
-#ifdef CONFIG_KASAN_HW_TAGS
-#define MAY_HAVE_NO_TAGS true
-#else
-#define MAY_HAVE_NO_TAGS false
-#endif
-
-static void explain(struct kasan_report *report)
-{
-	/* The type of a bad free, or of a write found by its traces, is given. */
-	const bool classify = !report->type;
-
-	if (classify)
-		kasan_classify(report);
-	if (report->has_shadow || MAY_HAVE_NO_TAGS)
-		kasan_describe(report);
-	if (classify)
-		kasan_classify_by_owner(report);
-}
-
 static void fill_info(struct kasan_report_info *info, const struct kasan_report *report)
 {
 	kasan_clear(info);
@@ -128,9 +108,11 @@ static void print_captured(struct kasan_report *report)
 	unsigned long count;
 
 	if (!KASAN_IS_NOT_OF_MEMORY(report))
-		explain(report);
+		kasan_explain(report);
 	kasan_tell_error(report);
 	count = kasan_count_repeats(report);
+	/* The console may never come to the end. */
+	kasan_record_report(report, count);
 	if (count > 1 && is_brief(report))
 		kasan_print_again(report, count);
 	else
@@ -399,6 +381,7 @@ static void print_short(const struct kasan_bug *bug, size_t left)
 {
 	kasan_capture_short(&the_report, bug);
 	kasan_tell_error(&the_report);
+	kasan_record_report(&the_report, 1);
 	kasan_print_short(&the_report, left);
 	__atomic_fetch_add(&report_count, 1, __ATOMIC_RELAXED);
 }
@@ -590,7 +573,7 @@ bool kasan_report_bad_free(const char *type, const void *addr, uintptr_t ip, uin
 	return report_bug(type, (uintptr_t)addr, 0, KASAN_HOW_FREE, ip, fp);
 }
 
-#ifdef CONFIG_KASAN_HW_TAGS
+#if defined(CONFIG_KASAN_HW_TAGS) || defined(CONFIG_KASAN_SAMPLE)
 /* The write is taken for one access, from the first to the last byte that it has changed. */
 bool kasan_report_slack(const struct kasan_slack *slack, uint8_t tag, uintptr_t ip, uintptr_t fp)
 {

@@ -24,7 +24,18 @@
  * name globals and stacks outside of every window, whose translation would hit unrelated memory. */
 static void fill_granules(uintptr_t addr, size_t size, uint8_t value)
 {
-#ifdef CONFIG_KASAN_SHADOW_FULL
+#ifdef CONFIG_KASAN_SHADOW_PIECES
+	while (size) {
+		uintptr_t last;
+		uint8_t *const shadow = (uint8_t *)kasan_port_shadow(addr, &last);
+		const size_t here = size - 1 < last - addr ? size : last - addr + 1;
+
+		if (shadow)
+			fill(shadow, value, here >> KASAN_SHADOW_SCALE_SHIFT);
+		addr += here;
+		size -= here;
+	}
+#elif defined(CONFIG_KASAN_SHADOW_FULL)
 	uint8_t *shadow, *last;
 
 	if (!size || !kasan_shadow_at(addr, &shadow) || !kasan_shadow_at(addr + (size - 1), &last))
@@ -67,13 +78,19 @@ static void fill_granules(uintptr_t addr, size_t size, uint8_t value)
 
 void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 {
-#if defined(CONFIG_KASAN_SHADOW_FULL) && defined(PAGE_SHADOW)
+#if defined(KASAN_FULL_LINEAR) && defined(PAGE_SHADOW)
 	/* All of these pages have shadow: no range test, and no odd ends. */
 	uint8_t *shadow = (uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
 	/* Not up to an end, which is address 0 if the shadow is the last memory that there is. */
-	size_t pages = (size + 4095) / 4096;
+	size_t pages = (size + (CONFIG_KASAN_PAGE_SIZE - 1)) / CONFIG_KASAN_PAGE_SIZE *
+		       (CONFIG_KASAN_PAGE_SIZE / 4096);
 	const uint64_t word = value * 0x0101010101010101ULL;
 
+#if !KASAN_FULL_CONSTANT
+	/* But for those that are freed before the shadow has its place. */
+	if (!kasan_shadow_at(addr, &shadow))
+		return;
+#endif
 	/* The CPU clears aligned blocks. At another offset they would reach into the neighbours' shadow. */
 	if (!value && KASAN_FULL_OFFSET % KASAN_ARCH_ZERO_BYTES == 0 && kasan_arch_can_zero()) {
 		for (; pages; pages--, shadow += PAGE_SHADOW) {

@@ -12,7 +12,7 @@
 #if defined(CONFIG_KASAN_GENERIC) && !defined(CONFIG_KASAN_SHADOW_COMPACT) && \
 	CONFIG_KASAN_START_CHECKS
 
-#ifdef CONFIG_KASAN_SHADOW_FULL
+#if defined(CONFIG_KASAN_SHADOW_FULL) && !defined(CONFIG_KASAN_SHADOW_DYNAMIC)
 #define TO_SET "CONFIG_KASAN_SHADOW_OFFSET and the compiler's shadow offset differ: set both to "
 #else
 #define TO_SET "the compiler's shadow offset is wrong: set it (and CONFIG_KASAN_SHADOW_OFFSET) to "

@@ -29,7 +29,17 @@ struct kasan_window {
 	uintptr_t offset;
 };
 
-#if defined(CONFIG_KASAN_SHADOW_FULL)
+#if defined(CONFIG_KASAN_SHADOW_PIECES)
+
+static kasan_always_inline bool kasan_shadow_run(uintptr_t addr, size_t size, uint8_t **shadow)
+{
+	uintptr_t last;
+
+	*shadow = (uint8_t *)kasan_port_shadow(addr, &last);
+	return *shadow && size - 1 <= last - addr;
+}
+
+#elif defined(CONFIG_KASAN_SHADOW_FULL)
 
 /** kasan_shadow_run() - kasan_shadow_at() if all of [@addr, @addr + @size) has contiguous shadow. @size > 0. */
 static inline bool kasan_shadow_run(uintptr_t addr, size_t size, uint8_t **shadow)
@@ -112,8 +122,8 @@ static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
 
 /* --- Writing shadow (shadow/poison.c) --- */
 
-/** kasan_fill_pages() - write the shadow or tags of whole pages, all of which have some. @size is rounded up to a
- *  multiple of 4096, or of a smaller page. */
+/** kasan_fill_pages() - write the shadow or tags of whole pages, all of which have some. @size is rounded up to
+ *  pages. */
 void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value);
 
 /** kasan_poison_always(), kasan_poison_tail_always() - kasan_poison(), kasan_poison_tail() even with kasan=off, for
@@ -158,7 +168,16 @@ static inline uintptr_t kasan_abi_frame(uintptr_t ip, uintptr_t own_ip, uintptr_
  */
 static kasan_always_inline bool kasan_access_ok(uintptr_t addr, size_t size)
 {
-#ifdef CONFIG_KASAN_SHADOW_FAULTS
+#ifdef CONFIG_KASAN_SHADOW_PIECES
+	uintptr_t last;
+	const uintptr_t shadow = kasan_port_shadow(addr, &last);
+
+	if (kasan_unlikely(!shadow || (addr & KASAN_GRANULE_MASK & (size - 1))))
+		return false;
+	if (size == 16)
+		return kasan_likely(last - addr >= 15 && *(const kasan_u16_any *)shadow == 0);
+	return kasan_likely(*(const uint8_t *)shadow == 0);
+#elif defined(CONFIG_KASAN_SHADOW_FAULTS)
 	const uintptr_t shadow = kasan_shadow_blind(addr);
 	uint16_t pair;
 
@@ -188,7 +207,8 @@ static kasan_always_inline bool kasan_access_ok(uintptr_t addr, size_t size)
 	const uintptr_t last = KASAN_FULL_SPAN >> KASAN_SHADOW_SCALE_SHIFT;
 	const uintptr_t base = first + KASAN_FULL_OFFSET;
 
-	if (!(last & (last + 1)) && !((first | base) & last) && !(loose & ~base)) {
+	if (KASAN_FULL_CONSTANT && !(last & (last + 1)) && !((first | base) & last) &&
+	    !(loose & ~base)) {
 		/* Memory and shadow are aligned powers of two, as on most 64-bit kernels: differences become XOR, sums
 		 * become OR, and the loose bits vanish in the ones of the shadow's address. The conditions are
 		 * constants, and on arm64 every mask below is an immediate operand. */
@@ -291,11 +311,11 @@ static inline bool kasan_granule_allows(uint8_t value, uintptr_t byte)
 	return !value || (value < KASAN_GRANULE_SIZE && byte < value);
 }
 
-#if defined(CONFIG_KASAN_GENERIC) && defined(CONFIG_KASAN_SHADOW_FULL)
+#if defined(CONFIG_KASAN_GENERIC) && defined(KASAN_FULL_LINEAR)
 /* If the range is the top 2^n bytes, one AND per operand replaces the range test: an address inside has all upper bits
  * set, and a sane size has none. If every address has shadow, there are no such bits. */
-#define KASAN_FULL_BITS_TELL                                 \
-	(KASAN_FULL_LOW && KASAN_FULL_HIGH == UINTPTR_MAX && \
+#define KASAN_FULL_BITS_TELL                                                        \
+	(KASAN_FULL_CONSTANT && KASAN_FULL_LOW && KASAN_FULL_HIGH == UINTPTR_MAX && \
 	 !(KASAN_FULL_SPAN & (KASAN_FULL_SPAN + 1)))
 /* Does a size that is negative as a signed number fit into the range? */
 #define KASAN_FULL_FITS_NEGATIVE (KASAN_FULL_SPAN >= (uintptr_t)PTRDIFF_MAX)

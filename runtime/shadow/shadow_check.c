@@ -61,7 +61,24 @@ static inline bool scan_piece(uintptr_t first, uintptr_t last, const uint8_t *sh
 
 static inline bool find_bad(uintptr_t first, uintptr_t last, uintptr_t *bad)
 {
-#ifdef CONFIG_KASAN_SHADOW_FULL
+#ifdef CONFIG_KASAN_SHADOW_PIECES
+	for (;;) {
+		uintptr_t end;
+		const uint8_t *const shadow = (const uint8_t *)kasan_port_shadow(first, &end);
+
+		if (kasan_unlikely(!shadow)) {
+			*bad = first;
+			return true;
+		}
+		if (kasan_likely(end > last))
+			end = last;
+		if (kasan_unlikely(scan_piece(first, end, shadow, bad)))
+			return true;
+		if (kasan_likely(end == last))
+			return false;
+		first = end + 1;
+	}
+#elif defined(CONFIG_KASAN_SHADOW_FULL)
 	uintptr_t end = last;
 	uint8_t *shadow;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * window.c - where shadow lies: translation for other files, the offset that compiled code reads at run time, and the
- * table of windows (windowed layout).
+ * window.c - where shadow lies: translation for other files, the offset that compiled code reads at run time, the place
+ * that is set at boot (CONFIG_KASAN_SHADOW_DYNAMIC), and the table of windows (windowed layout).
  *
  * Windows are added before the memory in them is handed out, mostly while booting, and never removed. A port takes its
  * numbers from a linker script or a board description, where mistakes are easy and fatal, so each refusal names the
@@ -25,10 +25,32 @@ uint8_t *kasan_shadow_of(const void *addr)
 	return shadow;
 }
 
+/* The offset that compiled code has, if it is known. */
+#ifdef KASAN_FULL_LINEAR
+#define FIRST_OFFSET KASAN_FULL_OFFSET
+#else
+#define FIRST_OFFSET ((uintptr_t)(CONFIG_KASAN_SHADOW_OFFSET))
+#endif
+
 bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)
 {
-#if defined(CONFIG_KASAN_SHADOW_OFFSET) && !defined(CONFIG_KASAN_SHADOW_COMPACT)
-	const uintptr_t granule = shadow - (uintptr_t)(CONFIG_KASAN_SHADOW_OFFSET);
+#if defined(CONFIG_KASAN_SHADOW_PIECES)
+	uintptr_t first = 0, last;
+
+	/* From piece to piece. */
+	do {
+		const uintptr_t start = kasan_port_shadow(first, &last);
+
+		if (start && shadow - start <= (last - first) >> KASAN_SHADOW_SCALE_SHIFT) {
+			*addr = first + ((shadow - start) << KASAN_SHADOW_SCALE_SHIFT);
+			return true;
+		}
+		first = last + 1;
+	} while (first);
+	return false;
+#elif defined(KASAN_FULL_LINEAR) || \
+	(defined(CONFIG_KASAN_SHADOW_OFFSET) && !defined(CONFIG_KASAN_SHADOW_COMPACT))
+	const uintptr_t granule = shadow - FIRST_OFFSET;
 
 	/* Below the shadow of address 0 the difference wraps, so both ends fail the same test. */
 	if (granule > UINTPTR_MAX >> KASAN_SHADOW_SCALE_SHIFT)
@@ -43,7 +65,47 @@ bool kasan_shadow_fault_to_access(uintptr_t shadow, uintptr_t *addr)
 #endif
 }
 
-#if defined(CONFIG_KASAN_SHADOW_FULL)
+#if defined(CONFIG_KASAN_SHADOW_DYNAMIC)
+
+#ifdef CONFIG_KASAN_SHADOW_OFFSET
+__attribute__((used)) uintptr_t __asan_shadow_memory_dynamic_address = CONFIG_KASAN_SHADOW_OFFSET;
+#else
+__attribute__((used)) uintptr_t __asan_shadow_memory_dynamic_address;
+#endif
+/* No address has shadow but the last, whose granule is not whole. */
+uintptr_t kasan_full_low = UINTPTR_MAX, kasan_full_span;
+
+const char *kasan_shadow_place(uintptr_t offset, uintptr_t low, uintptr_t high)
+{
+	const uintptr_t first = (low >> KASAN_SHADOW_SCALE_SHIFT) + offset;
+
+	if (kasan_full_low != UINTPTR_MAX)
+		return kasan_complain("the shadow has its place already, for addresses from ",
+				      kasan_full_low, " to ", kasan_full_low + kasan_full_span, "");
+	if (low > high || (low | (high + 1)) & KASAN_GRANULE_MASK)
+		return kasan_complain("the addresses from ", low, " to ", high,
+				      " are not whole granules");
+	if (first + ((high - low) >> KASAN_SHADOW_SCALE_SHIFT) < first)
+		return kasan_complain("the shadow at ", first,
+				      " would go on at address 0; the last address is ", high, "");
+#ifdef CONFIG_KASAN_SHADOW_OFFSET
+	if (offset != KASAN_FULL_OFFSET)
+		return kasan_complain("the offset is ", offset,
+				      ", but compiled code and the runtime have ",
+				      KASAN_FULL_OFFSET, "");
+#endif
+	/* In this order, because an interrupt's checks may come between: until the end nothing has shadow. */
+	__atomic_store_n(&__asan_shadow_memory_dynamic_address, offset, __ATOMIC_RELEASE);
+	__atomic_store_n(&kasan_full_low, low, __ATOMIC_RELEASE);
+	__atomic_store_n(&kasan_full_span, high - low, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+#elif defined(CONFIG_KASAN_SHADOW_PIECES)
+
+__attribute__((used)) uintptr_t __asan_shadow_memory_dynamic_address;
+
+#elif defined(CONFIG_KASAN_SHADOW_FULL)
 
 __attribute__((used)) uintptr_t __asan_shadow_memory_dynamic_address = KASAN_FULL_OFFSET;
 

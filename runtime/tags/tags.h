@@ -68,6 +68,10 @@ static inline uint8_t kasan_tags_owner_beside(uintptr_t addr, uintptr_t own)
 #endif
 }
 
+/** kasan_tags_all() - hardware tags: do all granules of [@first, @last], addresses without tags, certainly have @tag? Reads
+ *  16 granules at a time, and asks once for each page whether it has tags. */
+bool kasan_tags_all(uintptr_t first, uintptr_t last, uint8_t tag);
+
 /**
  * kasan_tags_short() - only the first @bytes (0 to 15) of an object's last granule are accessible
  * @granule: its address. @tag: the object's.

@@ -157,6 +157,9 @@ bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
 #ifdef CONFIG_KASAN_SW_TAGS
 	if (kasan_likely(range_ok(first, last, tag)))
 		return false;
+#else
+	if (kasan_likely(kasan_tags_all(first, last, tag)))
+		return false;
 #endif
 	for (;; granule += KASAN_GRANULE_SIZE) {
 		const bool ends = last - granule < KASAN_GRANULE_SIZE;

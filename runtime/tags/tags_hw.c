@@ -254,6 +254,41 @@ bool kasan_tags_read(uintptr_t addr, uint8_t *tag)
 	return tagged;
 }
 
+/* One instruction reads the tags of so many bytes on all CPUs that have tags so far. Others read granule by granule. */
+#define BLOCK 256UL
+
+bool kasan_tags_all(uintptr_t first, uintptr_t last, uint8_t tag)
+{
+	const uint64_t wanted = (tag & 15) * 0x1111111111111111ULL;
+	uintptr_t at = first & ~(BLOCK - 1);
+	uint64_t mask = ~0ULL << (first - at) / KASAN_GRANULE_SIZE * 4;
+	uint64_t different = 0;
+
+	if (kasan_unlikely(!present || multiple_size != BLOCK || last < first))
+		return false;
+	for (;;) {
+		const uintptr_t page_end = at | (CONFIG_KASAN_PAGE_SIZE - 1);
+		const uintptr_t end = last < page_end ? last : page_end;
+		const unsigned long flags = kasan_port_irq_save();
+		/* Blocks do not cross pages. */
+		const bool tagged = kasan_mte_is_tagged(at);
+
+		if (tagged) {
+			for (; end - at >= BLOCK; at += BLOCK) {
+				different |= (kasan_mte_ldgm(at) ^ wanted) & mask;
+				mask = ~0ULL;
+			}
+			mask &= ~0ULL >> (60 - (end - at) / KASAN_GRANULE_SIZE * 4);
+			different |= (kasan_mte_ldgm(at) ^ wanted) & mask;
+			mask = ~0ULL;
+			at += BLOCK;
+		}
+		kasan_port_irq_restore(flags);
+		if (!tagged || different || end == last)
+			return tagged && !different;
+	}
+}
+
 /* No instruction exchanges tags. Memory that was handed out has tags; if this has none after all, both instructions do
  * nothing. */
 bool kasan_tags_claim(uintptr_t base, uint8_t tag)

@@ -19,6 +19,12 @@
 #endif
 _Static_assert(FIRST_ENTRIES == (uint32_t)1 << (32 - FIRST_SHIFT),
 	       "a shift of 32 bits to an index");
+/* The entries in which a stack without a far key is looked up. */
+#if KASAN_KNOWN_HAS_FAR && !defined(KASAN_PORT_HAS_SHADOW_STACK)
+#define NEAR_WAYS 2U
+#else
+#define NEAR_WAYS KASAN_KNOWN_WAYS
+#endif
 /* How many times larger each table is than the one before. */
 #define GROWTH 4U
 
@@ -68,16 +74,19 @@ static void enter(char *table, bool far, uint32_t key, const struct kasan_record
 	const struct kasan_record **const entry =
 		far ? kasan_known_far(table, key) : kasan_known_entry(table, key);
 	const struct kasan_record *const before = kasan_known_read(entry);
-	unsigned int way, to = 1 + (key >> 4) % (KASAN_KNOWN_WAYS - 1);
+	const unsigned int ways = far ? KASAN_KNOWN_WAYS : NEAR_WAYS;
+	/* The one next to it is also another stack's only entry. */
+	unsigned int way, to = ways == 2 ? 0 : 1 + (key >> 4) % (ways - 1);
 
 	__atomic_store_n(entry, record, __ATOMIC_RELEASE);
 	if (!before)
 		return;
-	for (way = 1; way < KASAN_KNOWN_WAYS; way++) {
+	for (way = 1; way < ways; way++) {
 		if (!kasan_known_read(kasan_known_way(entry, way)))
 			to = way;
 	}
-	__atomic_store_n(kasan_known_way(entry, to), before, __ATOMIC_RELEASE);
+	if (to)
+		__atomic_store_n(kasan_known_way(entry, to), before, __ATOMIC_RELEASE);
 }
 
 #ifndef KASAN_DEPOT_IS_SMALL

@@ -33,7 +33,8 @@ static inline const struct kasan_record **kasan_known_way(const struct kasan_rec
 	return (const struct kasan_record **)((uintptr_t)entry ^ way * sizeof(*entry));
 }
 
-/** kasan_known_entry() - Return: the entry of @table for the stack with @key. */
+/** kasan_known_entry() - Return: the entry of @table for the stack with @key. Beside a far part, save_frames() also looks
+ *  into the one next to it. */
 static inline const struct kasan_record **kasan_known_entry(char *table, uint32_t key)
 {
 	const uint32_t index = key * 0x9e3779b1U >> ((uintptr_t)table & 31);

@@ -20,7 +20,6 @@ static inline bool is_turn(void)
 	return count % 8 == 0;
 }
 
-#if !KASAN_KNOWN_HAS_FAR || defined(KASAN_PORT_HAS_SHADOW_STACK)
 /* @record: found in @way of the set of @entry. */
 static inline void promote(const struct kasan_record **entry, const struct kasan_record **way,
 			   const struct kasan_record *record)
@@ -30,7 +29,6 @@ static inline void promote(const struct kasan_record **entry, const struct kasan
 	__atomic_store_n(way, kasan_known_read(entry), __ATOMIC_RELEASE);
 	__atomic_store_n(entry, record, __ATOMIC_RELEASE);
 }
-#endif
 
 /* kasan.stacktrace=collect: make the trace, and drop it. */
 static inline void drop(const uintptr_t *pcs, size_t count)
@@ -253,7 +251,8 @@ static uint32_t save_slots(uintptr_t ip, uintptr_t fp, bool collect)
 #if KASAN_KNOWN_HAS_FAR
 /* Many stacks may have the same near frames at the same depth, for example in a program that makes all its allocations
  * through functions around malloc(). The table has one entry for each near key, where the hooks find the most frequent
- * stack. All stacks are in the set of their far key, so that the others need no search in the depot. */
+ * stack, and save_frames() another one next to it. All stacks are in the set of their far key, so that the others need
+ * no search in the depot. */
 static uint32_t far_key(const struct kasan_bounds *bounds, const struct kasan_near_frames *start)
 {
 	uintptr_t fp = start->fp, room = start->room, next, ra;
@@ -274,16 +273,30 @@ static uint32_t far_key(const struct kasan_bounds *bounds, const struct kasan_ne
 	}
 	return ~key;
 }
+
+/* Write @record into @near or the entry next to it, if one is free or @replace. */
+static void put_near(const struct kasan_record **near, const struct kasan_record *record,
+		     bool replace)
+{
+	const struct kasan_record **const next = kasan_known_way(near, 1);
+	const struct kasan_record *const first = kasan_known_read(near);
+
+	if (first == record)
+		return;
+	if (first && !kasan_known_read(next))
+		__atomic_store_n(next, record, __ATOMIC_RELEASE);
+	else if (!first || replace)
+		__atomic_store_n(near, record, __ATOMIC_RELEASE);
+}
 #endif
 
-/* @entry: of the far key, where there are far keys. */
+/* @entry: of the far key, where there are far keys. Looks into @ways entries from @way on. */
 static const struct kasan_record *find_frames(const struct kasan_bounds *bounds,
 					      const struct kasan_near_frames *start, uintptr_t ip,
-					      const struct kasan_record **entry)
+					      const struct kasan_record **entry, unsigned int way,
+					      unsigned int ways)
 {
-	unsigned int way;
-
-	for (way = 0; way < KASAN_KNOWN_WAYS; way++) {
+	for (; way < ways; way++) {
 		const struct kasan_record *record = kasan_known_read(kasan_known_way(entry, way));
 
 		if (record && record->pcs[0] == ip &&
@@ -325,13 +338,21 @@ static uint32_t save_frames(const struct kasan_bounds *bounds, uintptr_t ip, uin
 	    kasan_start_frames(bounds, ip, first, UINTPTR_MAX, &start)) {
 		near = kasan_known_entry(table, start.key);
 #if KASAN_KNOWN_HAS_FAR
+		/* Often two stacks that a loop uses in turn have met, and the far key would cost more. */
+		known = find_frames(bounds, &start, ip, near, 1, 2);
+		if (known) {
+			promote(near, kasan_known_way(near, 1), known);
+			return known->handle;
+		}
 		far_word = far_key(bounds, &start);
 		far = &far_word;
 #endif
-		known = find_frames(bounds, &start, ip, far ? kasan_known_far(table, *far) : near);
+		known = find_frames(bounds, &start, ip, far ? kasan_known_far(table, *far) : near,
+				    0, KASAN_KNOWN_WAYS);
 		if (known) {
-			if (far && (!kasan_known_read(near) || is_turn()))
-				__atomic_store_n(near, known, __ATOMIC_RELEASE);
+#if KASAN_KNOWN_HAS_FAR
+			put_near(near, known, is_turn());
+#endif
 			return known->handle;
 		}
 	}
@@ -340,8 +361,9 @@ static uint32_t save_frames(const struct kasan_bounds *bounds, uintptr_t ip, uin
 		return 0;
 	if (near) {
 		kasan_known_put(table, start.key, far, record);
-		if (far && !kasan_known_read(near))
-			__atomic_store_n(near, record, __ATOMIC_RELEASE);
+#if KASAN_KNOWN_HAS_FAR
+		put_near(near, record, false);
+#endif
 	}
 	return record->handle;
 }

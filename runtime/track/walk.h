@@ -31,7 +31,7 @@ static inline bool kasan_is_frame(const struct kasan_bounds *bounds, uintptr_t f
  *  would wrap around. */
 static inline bool kasan_get_bounds(uintptr_t start, uintptr_t end, struct kasan_bounds *bounds)
 {
-	if (!start || end < start + 64)
+	if (!start || end < start + 256)
 		return false;
 	/* kasan_frame_room() assumes that the bits below a unit are those of the frame pointer alone. With an odd @end,
 	 * which only a broken task has, it would follow a record that points out of the stack. */

@@ -14,7 +14,7 @@ from redzone.core import process
 from redzone.core.base import ROOT
 
 TIMEOUT = 300
-_UNSET = ("CI", "REDZONE_CASES", "TEST_TOTAL_SHARDS", "CI_NODE_TOTAL", "CIRCLE_NODE_TOTAL",
+_UNSET = ("CI", "GITHUB_ACTIONS", "REDZONE_CASES", "TEST_TOTAL_SHARDS", "CI_NODE_TOTAL", "CIRCLE_NODE_TOTAL",
           "BUILDKITE_PARALLEL_JOB_COUNT")  # fmt: skip
 
 

@@ -59,12 +59,14 @@ def test_verdicts_are_cached_by_content(redzone, source):
 
 
 def test_new_header_is_found_by_every_run(redzone, source):
-    """Ninja alone would not compile the program again."""
+    """Ninja alone would not compile the program again. After another kind of program it knows no headers."""
     source("#define VALUE 3\n", "late/value.h")
+    source("int main(void) { return 0; }\n", "other.c")
     source("#include <value.h>\nint main(void) { return VALUE; }\n")
     (redzone.folder / "early").mkdir()
     command = ("run", "-I", "early", "-I", "late", "program.c")
     assert "the program returned 3" in redzone(*command, status=4).stderr
+    redzone("run", "--each", "other.c", status=0)
     source("#define VALUE 4\n", "early/value.h")
     assert "the program returned 4" in redzone(*command, status=4).stderr
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from redzone.build import prebuilt
 from redzone.core import base
 from redzone.testing.needs import need
 
@@ -47,3 +48,40 @@ def test_warnings_of_an_unknown_compiler_are_no_errors(tmp_path, major):
     rules = (tmp_path / "build" / "build.ninja").read_text()
     assert "-Wall" in rules
     assert ("-Werror" in rules) == (not major)
+
+
+def test_objects_of_a_wheel_are_for_their_sources(tmp_path, monkeypatch):
+    """A folder of objects is found by preset and sources, and by CMake if the compiler is theirs too."""
+    preset = "arm64-generic-inline-clang"
+    need("clang-19")
+    place = tmp_path / preset
+    (place / "CMakeFiles" / "runtime.dir").mkdir(parents=True)
+    monkeypatch.setattr(prebuilt, "PREBUILT", tmp_path)
+    assert prebuilt.folder(preset) is None
+    (place / "key").write_text(prebuilt.key(preset))
+    assert prebuilt.folder(preset) == place
+    assert prebuilt.key(preset) != prebuilt.key(f"{preset}+lockdep")
+    assert prebuilt.folder(f"{preset}+lockdep") is None
+    (place / "key").write_text(prebuilt.key("arm64-off-clang"))
+    assert prebuilt.folder(preset) is None
+    for compiler, used in (("Clang 19", True), ("Clang 18", False)):
+        (place / "compiler").write_text(compiler)
+        folder = tmp_path / compiler.replace(" ", "-")
+        words = [f"-DREDZONE_PYTHON={sys.executable}", f"-DREDZONE_PREBUILT={place}"]
+        command = ["cmake", "--preset", preset, "-B", str(folder), *words]
+        subprocess.run(command, cwd=base.ROOT, check=True, capture_output=True)
+        rules = (folder / "build.ninja").read_text()
+        assert (f"{place}/CMakeFiles/runtime.dir/runtime/shadow/shadow_check.c.obj" in rules) == used
+        assert ("build CMakeFiles/runtime.dir/runtime/shadow/shadow_check.c.obj:" in rules) != used
+        # Whatever did not come along is built.
+        assert "build CMakeFiles/kernel.dir/kernel/mm/slub.c.obj:" in rules
+
+
+def test_names_in_the_objects_of_a_wheel():
+    for name, path in (
+        ("/redzone.tree/kernel/mm/slub.c", base.ROOT / "kernel/mm/slub.c"),
+        ("/redzone.tree/build/libc/musl/src/a.c", base.BUILD / "libc/musl/src/a.c"),
+        ("/redzone.trees/a.c", "/redzone.trees/a.c"),
+        ("a.c", "a.c"),
+    ):
+        assert base.placed(name) == str(path)

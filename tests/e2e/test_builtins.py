@@ -5,7 +5,6 @@ All other code that is linked in leaves it alone as well."""
 import subprocess
 from fnmatch import fnmatch
 
-import pytest
 import shadow_calls
 from redzone.build import builder
 from redzone.core import process
@@ -18,7 +17,7 @@ GCC = "aarch64-linux-gnu-gcc"
 ROUNDS = 2000
 
 
-@pytest.mark.parametrize("cc", COMPILERS)
+@first(1, "cc", COMPILERS)
 def test_results_are_those_of_libgcc(redzone, tmp_path, cc):
     """Bit for bit, with the exceptions of floating point. `run` with more rounds takes the same program."""
     need(GCC)

@@ -7,7 +7,8 @@ import shutil
 import threading
 
 import pytest
-from redzone.core import process
+from redzone.core import mteqemu, process
+from redzone.testing.needs import first
 
 PROGRAM = """\
 #include <stdio.h>
@@ -66,12 +67,12 @@ Memory state, one value for each 8 bytes:
 """
 
 
-@pytest.mark.parametrize("name", ["gdb", pytest.param("lldb", marks=pytest.mark.rest)])
-def test_a_report_in_the_debugger(redzone, source, name):
+def debugged(redzone, program, name, *options):
+    """Run @program until its end in the debugger @name. Return (what that says, the ended command)."""
     command = DEBUGGERS[name]
     if shutil.which(command[0]) is None:
         pytest.skip(f"{command[0]} is missing")
-    running = redzone.start("run", "--gdb", "-O", "0", source(PROGRAM))
+    running = redzone.start("run", "--gdb", "-O", "0", *options, program)
     guard = threading.Timer(200, running.kill)
     guard.start()
     try:
@@ -88,6 +89,12 @@ def test_a_report_in_the_debugger(redzone, source, name):
     finally:
         guard.cancel()
         running.kill()
+    return output, stdout, stderr, running.returncode
+
+
+@pytest.mark.parametrize("name", ["gdb", pytest.param("lldb", marks=pytest.mark.rest)])
+def test_a_report_in_the_debugger(redzone, source, name):
+    output, stdout, stderr, status = debugged(redzone, source(PROGRAM), name)
     found = re.search(KEPT, output)
     assert found, output
     assert f"{found[1]} is at the start of a freed object" in output
@@ -98,7 +105,31 @@ def test_a_report_in_the_debugger(redzone, source, name):
         assert re.search(r"^#\d+ .* in use \(item=0x\w+\) at .*/program\.c:20$", output, re.M), output
         assert "BUG: KASAN: slab-use-after-free in use+" in stdout
         assert "1. slab-use-after-free, read of 4 bytes, program.c:20 in use()" in stderr
-        assert running.returncode == 1
+        assert status == 1
+
+
+TAGGED = r"""0x[0-9a-f]{16} is 12 bytes inside of a freed object
+  of 16 bytes at 0xffff[0-9a-f]{12}, of kmalloc-16
+Allocated by task \d+:
+(?:  .*\n)*?  make +program\.c:12
+  main +program\.c:25
+  \.\.\. \d+ frames of the thread's start
+Freed by task \d+:
+(?:  .*\n)*?  main +program\.c:27
+  \.\.\. \d+ frames of the thread's start
+Memory state, one value for each 16 bytes:
+"""
+
+
+@first(1, "mode", ["sw_tags", "hw_tags"])
+def test_the_tag_modes(redzone, source, mode):
+    """The access is an exception there, which GDB sees through, and the stack ring has the owner."""
+    if mode == "hw_tags" and (why := mteqemu.reason()):
+        pytest.skip(why)
+    output, stdout, _, status = debugged(redzone, source(PROGRAM), "gdb", "--mode", mode)
+    assert re.search(TAGGED, output), output
+    assert re.search(r"^#\d+ .* in use \(item=0x\w+\) at .*/program\.c:20$", output, re.M), output
+    assert "BUG: KASAN: slab-use-after-free in use+" in stdout and status == 1
 
 
 @pytest.mark.quick

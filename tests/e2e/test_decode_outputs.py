@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""--html, --sarif, --junit and --github of decode, run and port; the suite decode-page looks closer."""
+"""--html, --sarif, --junit, --code-quality and --github of decode, run and port; the suite decode-page looks
+closer."""
 
 import html.parser
 import json
@@ -57,8 +58,8 @@ class Page(html.parser.HTMLParser):
 
 def outputs(folder):
     """Return the options for all files in @folder, and their paths."""
-    paths = [folder / name for name in ("bugs.html", "bugs.sarif", "bugs.xml")]
-    return ["--html", paths[0], "--sarif", paths[1], "--junit", paths[2]], paths
+    paths = [folder / name for name in ("bugs.html", "bugs.sarif", "bugs.xml", "quality.json")]
+    return ["--html", paths[0], "--sarif", paths[1], "--junit", paths[2], "--code-quality", paths[3]], paths
 
 
 def check(paths, bugs):
@@ -73,6 +74,13 @@ def check(paths, bugs):
     assert len(results) == bugs
     # A second suite has the tests of the log, as with --each.
     assert int(ET.parse(paths[2]).getroot().find("testsuite").get("failures")) == bugs
+    issues = json.loads(paths[3].read_text(encoding="utf-8"))
+    assert len({issue["fingerprint"] for issue in issues}) == len(issues) == bugs
+    for issue in issues:
+        assert set(issue) == {"description", "check_name", "fingerprint", "severity", "location"}
+        assert issue["severity"] in ("info", "minor", "major", "critical", "blocker")
+        assert issue["location"]["path"] and issue["location"]["lines"]["begin"] >= 1
+        assert "\n" not in issue["description"]
     return text, results
 
 
@@ -124,6 +132,7 @@ def test_baseline(redzone, tmp_path):
     assert [one["baselineState"] for one in data["runs"][0]["results"]] == ["unchanged"]
     root = ET.parse(paths[2]).getroot()
     assert root.get("failures") == "0" and root.find(".//skipped") is not None
+    assert json.loads(paths[3].read_text(encoding="utf-8")) == []
     assert '<span class="badge">known</span>' in paths[0].read_text(encoding="utf-8")
 
 
@@ -141,6 +150,10 @@ def test_run(redzone, tmp_path, each):
     assert where["artifactLocation"]["uri"].endswith("examples/heap_bugs.c")
     number = where["region"]["startLine"]
     assert f"line={number}," in result.stdout
+    (first, *_) = json.loads(paths[3].read_text(encoding="utf-8"))
+    path = where["artifactLocation"]["uri"].removeprefix("file://")
+    place = {"path": path, "lines": {"begin": number}}
+    assert first["location"] == place and first["check_name"] == "kasan/slab-out-of-bounds"
     assert f'<span class="line">&gt;{number:5} </span>' in text
     assert lines[number - 1].strip()
 

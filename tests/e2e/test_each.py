@@ -248,6 +248,7 @@ def test_boot_that_fails(redzone, source):
 BIG = "char big[{size} << 20];\nint main(void)\n{{\n\tbig[sizeof(big) - 1] = 1;\n\treturn {end};\n}}\n"
 
 
+@pytest.mark.rest
 def test_more_programs_than_fit_in_one_image(redzone, source):
     """They are divided among images, and give one result: every file in its place, as for one image."""
     bug = PROGRAMS["uaf"].replace("int helper", f"char big[{40 << 20}];\nint helper")

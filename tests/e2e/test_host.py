@@ -80,6 +80,7 @@ def test_own_stdin(redzone, source, tmp_path):
         assert said(data[1000:]) in out
 
 
+@pytest.mark.rest
 def test_stdin_pipes(redzone, source, tmp_path):
     """--stdin with a pipe: that of a shell's <(command), /dev/stdin, and one with a name."""
     data = bytes(range(256)) * 400

@@ -58,7 +58,11 @@ int main(void)
 """
 
 
-KERNELS = [("generic", "clang-19"), ("hw_tags", "gcc"), ("sw_tags", "clang-19"), ("generic", "gcc")]
+KERNELS = [
+    *((mode, "clang-19") for mode in ("generic", "hw_tags", "sw_tags")),
+    ("generic", "gcc"),
+    ("hw_tags", "gcc"),
+]
 
 
 @first(2, ("mode", "cc"), KERNELS)

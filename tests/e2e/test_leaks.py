@@ -119,7 +119,10 @@ int main(int argc, char **argv)
 }
 """
 
-KERNELS = [("generic", "clang-19"), ("hw_tags", "gcc"), ("sw_tags", "clang-19"), ("off", "clang-19")]
+KERNELS = [
+    *((mode, "clang-19") for mode in ("generic", "hw_tags", "sw_tags", "off")),
+    ("hw_tags", "gcc"),
+]
 
 
 @first(2, ("mode", "cc"), KERNELS)

@@ -46,15 +46,15 @@ def program():
 
 
 @first(
-    5,
+    4,
     "options",
     [
         ("--mode", "generic", "--inline"),
-        ("--mode", "generic", "--outline", "--cc", "gcc"),
-        ("--mode", "sw_tags", "--inline"),
-        ("--mode", "sw_tags", "--outline", "--cc", "gcc"),
-        ("--mode", "hw_tags"),
         ("--mode", "generic", "--outline"),
+        ("--mode", "sw_tags", "--inline"),
+        ("--mode", "hw_tags"),
+        ("--mode", "sw_tags", "--outline", "--cc", "gcc"),
+        ("--mode", "generic", "--outline", "--cc", "gcc"),
         ("--mode", "generic", "--inline", "--cc", "gcc"),
         ("--mode", "sw_tags", "--outline"),
     ],

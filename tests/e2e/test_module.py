@@ -77,7 +77,7 @@ def first(source):
     return source(MODULE, "first.c")
 
 
-@needs.first(2, "options", [(), ("--cc", "gcc", "--outline"), ("--outline",), ("--cc", "gcc")])
+@needs.first(2, "options", [(), ("--cc", "gcc"), ("--cc", "gcc", "--outline"), ("--outline",)])
 def test_example_has_two_symbolized_reports(redzone, options):
     result = redzone("run", *options, "--module", "examples/module_oob.c", cwd=redzone.root, status=1)
     reports = re.findall(r"BUG: KASAN: (\S+) in ([\w.]+)\+0x\w+/0x\w+ \[module_oob\]", result.stdout)

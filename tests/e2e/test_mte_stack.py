@@ -6,7 +6,11 @@ The KUnit suite kasan_mte_stack has the cases.
 
 import re
 
+import pytest
 from redzone.testing.needs import first
+
+# A kernel of its own.
+pytestmark = pytest.mark.rest
 
 PROGRAM = """
 #include <string.h>

@@ -23,6 +23,7 @@ def test_each_bug(redzone, tmp_path, mode):
     assert found == {bug.name: mode in bug.found for bug in unfound.BUGS}
 
 
+@pytest.mark.rest
 def test_stack_tagging(redzone, tmp_path):
     """--mte-stack is said to find these with hardware tags."""
     names = [bug.name for bug in unfound.BUGS if "`--mte-stack`" in bug.helps]

@@ -104,6 +104,7 @@ def test_cmake_alone(tmp_path, plain, preset):
     assert result.returncode != 0 and "clang-19, clang" in " ".join(result.stderr.split()), result.stderr
 
 
+@pytest.mark.rest
 def test_template(tmp_path, plain):
     """With make and with CMake, as a porter calls them."""
     tree = tmp_path / "template"

@@ -150,7 +150,7 @@ def test_broken_tools_name_their_file(tree, text, message):
 
 
 @first(
-    1,
+    0,
     ("port", "tool", "mirror"),
     [
         ("xv6-riscv", "riscv64-linux-gnu-gcc", "REDZONE_XV6_GIT"),

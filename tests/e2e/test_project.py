@@ -188,6 +188,7 @@ def test_options_that_apply(tmp_path):
     assert "-Wall" in project.options_of(words.split(), tmp_path, warnings=True)
 
 
+@pytest.mark.rest
 def test_table_of_what_is_missing(redzone, tmp_path):
     """Files go on after the first that fails, and the functions are those of all files that compile."""
     (tmp_path / "a.c").write_text("#include <nowhere.h>\nint defined_in_a(void) { return 0; }\n")
@@ -276,6 +277,7 @@ def many(tmp_path):
     return tmp_path
 
 
+@pytest.mark.rest
 def test_library_and_parts(redzone, many):
     """Each program has the library's state for itself; the parts together are the whole."""
     files = ["a.c", "b.c", "c.c"]

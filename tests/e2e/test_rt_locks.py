@@ -3,7 +3,11 @@
 
 import re
 
+import pytest
 from redzone.testing.needs import first
+
+# A kernel of its own.
+pytestmark = pytest.mark.rest
 
 MODULE = """\
 #include <kernel/completion.h>

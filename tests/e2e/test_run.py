@@ -181,6 +181,7 @@ def test_kasan_off_is_no_verdict(redzone, source, options):
     assert "nothing was checked" not in result.stderr
 
 
+@pytest.mark.rest
 def test_a_quiet_kernel_is_no_crash(redzone, source):
     """loglevel= hides no line that the verdict depends on, and no line about the parameters themselves."""
     clean = source("int main(int argc, char **argv) { return argc - 1; }\n")
@@ -222,7 +223,7 @@ CRASH = "int main(void) { *(volatile int *)0 = 1; return 0; }"
 # (options, program, exit status, what is said): the last byte is fine, the end of main() returns 0.
 ENDS = (
     (("-DAT=12",), HEAP, 0, "redzone: no KASAN report"),
-    (("--outline", "--cc", "gcc", "--smp", "4", "-DAT=13"), HEAP, 1, "program.c:10"),
+    (("--inline", "--cc", "gcc", "--smp", "4", "-DAT=13"), HEAP, 1, "program.c:10"),
     (("--no-symbolize", "-DAT=13"), HEAP, 1, "slab-out-of-bounds in main+0x"),
     (("--append", "kasan.fault=panic", "-DAT=13"), HEAP, 1, "Kernel panic - not syncing"),
     (("--mode", "off", "--append", "panic_on_oops=1"), CRASH, 3, "Kernel panic - not syncing"),

@@ -3,6 +3,7 @@
 
 import re
 
+import pytest
 from redzone.testing.needs import first
 
 DEEP = """
@@ -124,6 +125,7 @@ def test_overflow(redzone, source, tmp_path, cc):
     assert " ret_from_fork+0x" in trace
 
 
+@pytest.mark.rest
 def test_overflow_in_an_interrupt(redzone, source, tmp_path):
     module = source(INTERRUPT, "deep.c")
     redzone("run", "--shadow-call-stack", "--log", "console.log", "--module", module, status=3)

@@ -11,11 +11,9 @@ from machine_code import functions
 from redzone.elf.file import File
 from redzone.elf.symbols import linkage
 
-# A kernel each; the suite kunit builds the first one as well.
-PRESETS = (
-    "arm64-generic-inline-clang+scs+erase",
-    pytest.param("arm64-generic-inline-clang-22+erase", marks=pytest.mark.rest),
-)
+# A kernel each.
+pytestmark = pytest.mark.rest
+PRESETS = ("arm64-generic-inline-clang+scs+erase", "arm64-generic-inline-clang-22+erase")
 # Entry points, and the shared part.
 ERASING = (
     "stackleak_erase",

@@ -110,7 +110,9 @@ BAD_OPTIONS = [
         "--for 'flight' is not accepted; accepted: run, test, slow, ",
     ),
     (("doctor", "--install", "flight"), "no program here is called 'flight'"),
-    (("doctor", "--for", "test"), "--for and names of programs go with --install"),
+    (("doctor", "--for", "test"), "--for and names of programs go with --install or --distribution"),
+    (("doctor", "--distribution", "beos"), "'beos' is not accepted; accepted: debian, fedora, arch"),
+    (("doctor", "--distribution", "fedora", "--install"), "give one of them"),
     (("doctor", "--install", "--for"), "--for '' is not accepted"),
     (("test", "cases", "--cases-dir", "."), "has no INDEX.tsv"),
     (("test", "style", "--seconds", "60"), "no chosen suite takes --seconds; those that do: "),
@@ -250,7 +252,7 @@ def test_help_names_only_verbs_that_exist(redzone):
     text = redzone("--help").stdout
     verbs = [line.split()[0] for line in text.partition("Commands:")[2].splitlines() if line.strip()]
     expected = "run test bench build doctor merge flags amalgamate audit ksyms size budget decode port fuzz "
-    expected += "clean help completion"
+    expected += "clean release help completion"
     assert verbs == expected.split(" ")
 
 

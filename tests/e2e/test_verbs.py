@@ -5,6 +5,8 @@ import os
 import re
 import shutil
 import subprocess
+import threading
+import time
 
 import click
 import pytest
@@ -72,6 +74,51 @@ def test_build_folders_have_a_bound(tmp_path, monkeypatch, capsys):
         os.utime(tmp_path / name / ".ninja_log", (used, used))
     clean.bound(now + 48 * 3600)
     assert left() == ["libc", "new"]
+
+
+def test_other_installed_versions_are_in_the_bound(tmp_path, monkeypatch, capsys):
+    installed, now = tmp_path / "installed", 1_800_000_000
+    monkeypatch.setattr(clean, "INSTALLATIONS", installed)
+    monkeypatch.setattr(clean, "BUILD", installed / "0.2.0-own")
+    monkeypatch.setattr(clean, "_LOOK", installed / "0.2.0-own" / ".looked")
+    monkeypatch.setenv("REDZONE_BUILD_LIMIT", "0.009")
+    for version, hours in (("0.2.0-own", 70), ("0.1.0-used", 90), ("0.1.1-locked", 80), ("0.1.2-new", 60)):
+        folder_of_preset(installed / version, "arm64-generic-inline-clang", 4 << 20, now - hours * 3600)
+    (installed / "0.1.0-used" / "libc").mkdir()
+    # Whatever is locked stays, wherever in a version's folder it is.
+    run = installed / "0.1.1-locked" / "runs" / "one"
+    with clean.base.locked(run):
+        os.utime(run / clean.base.LOCK, (now - 80 * 3600, now - 80 * 3600))
+        clean.bound(now)
+        left = sorted(path.name for path in installed.iterdir())
+        assert left == ["0.1.1-locked", "0.1.2-new", "0.2.0-own"]
+        assert not (installed / "0.2.0-own" / "arm64-generic-inline-clang").exists()
+        assert clean.clean(False, False) == clean.base.CRASHED
+    assert sorted(path.name for path in installed.iterdir()) == ["0.1.1-locked", "0.2.0-own"]
+    assert clean.clean(False, False) == clean.base.OK
+    assert [path.name for path in installed.iterdir()] == ["0.2.0-own"]
+    assert "0.1.0-used" in capsys.readouterr().err
+
+
+def test_who_waits_for_a_removed_folder_makes_it_anew(tmp_path):
+    folder, entered = tmp_path / "preset", threading.Event()
+
+    def wait():
+        with clean.base.locked(folder):
+            assert (folder / clean.base.LOCK).exists()
+            (folder / "made").write_text("")
+        entered.set()
+
+    folder.mkdir()
+    held = clean.base.lock(folder / clean.base.LOCK)
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    time.sleep(0.2)
+    assert not clean._remove(folder) and not entered.is_set()
+    folder.rename(tmp_path / "going")
+    held.close()
+    waiting.join(30)
+    assert entered.is_set() and (folder / "made").exists()
 
 
 def verbs(group=cli.command, before=()):

@@ -143,3 +143,44 @@ def test_long_lines_are_folded_on_a_terminal_only(monkeypatch):
         assert len(shown_lines) == lines
         assert " ".join(line.strip() for line in shown_lines) == f"redzone: {text}"
         assert not is_terminal or max(map(len, shown_lines)) <= 80
+
+
+NAMES = """\
+#include <stdlib.h>
+
+struct item { struct item *next; char name[20]; };
+
+static struct item *list_pop(struct item **head)
+{
+	struct item *first = *head;
+
+	free(first);
+	*head = first->next;
+	return *head;
+}
+
+__attribute__((noinline)) void list_clear(struct item *item)
+{
+	free(item);
+	item->name[1] = 0;
+}
+
+int main(void)
+{
+	struct item *head = calloc(1, sizeof(*head));
+
+	list_pop(&head);
+	list_clear(malloc(sizeof(*head)));
+	return head != NULL;
+}
+"""
+
+
+def test_functions_with_names_that_linux_has(redzone, source):
+    """A program's own list_pop() is not a helper that is passed over, inlined or not."""
+    result = redzone("run", "-q", source(NAMES), status=1)
+    places = [line.strip() for line in result.stdout.splitlines() if line.startswith(" ")]
+    assert places == [
+        "at program.c:10 in list_pop()", "freed at program.c:9 in list_pop()",
+        "at program.c:17 in list_clear()", "freed at program.c:16 in list_clear()",
+    ]  # fmt: skip

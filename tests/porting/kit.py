@@ -23,7 +23,7 @@ from redzone.testing.needs import first, need
 
 TEMPLATE = ROOT / "ports" / "template"
 CLANG_TARGET = {name: arch.target for name, arch in ARCHES.items()}
-GCC = {name: BY_KEY[arch.gcc].command for name, arch in ARCHES.items()}
+GCC = {name: BY_KEY[arch.gcc].command for name, arch in ARCHES.items() if arch.gcc}
 # Cortex-M boards of the example, and the processors that are only built.
 CORTEX_M = {"cortex-m3": "mps2-an385", "cortex-m7": "mps2-an500", "cortex-m33": "mps2-an505"}
 for _cpu in (*CORTEX_M, "cortex-m0plus"):
@@ -285,9 +285,10 @@ def two_files_template(tree, amalgamated, choice, *variables):
     return make_with("amalgamated.mk", tree, choice.arch, choice.cc, choice.mode, *chosen, *variables)
 
 
-def few(names, combinations, pairs=True):
+def few(names, combinations, pairs=True, most=None):
     """Parametrize a test with all @combinations of the values of @names. By default so many of them run that
-    each pair of values of two names is in one, or each value if not @pairs; --rest runs the others."""
+    each pair of values of two names is in one, or each value if not @pairs; and no more than @most. --rest
+    runs the others."""
     combinations = list(combinations)
     used = collections.Counter()
 
@@ -304,4 +305,6 @@ def few(names, combinations, pairs=True):
         chosen.append(max(combinations, key=worth))
         left -= covered(chosen[-1])
         used.update(enumerate(chosen[-1]))
-    return first(len(chosen), names, chosen + [values for values in combinations if values not in chosen])
+    return first(
+        most or len(chosen), names, chosen + [values for values in combinations if values not in chosen]
+    )

@@ -113,6 +113,7 @@ def test_gcc(defined, command, language):
     judge([binary], defined, "__asan_load8_noabort")
 
 
+@pytest.mark.rest
 def test_gcc_14(defined, tmp_path):
     """Debian's, from its archive: unpacked, and not started, because it needs newer libraries."""
     from redzone.core import apt, process

@@ -10,7 +10,7 @@ from redzone.testing.needs import first
 
 
 @first(
-    2,
+    1,
     ("mode", "arch", "cc", "inline"),
     [
         ("generic", "arm64", "gcc", True),
@@ -49,6 +49,7 @@ CORTEX_M = ["-mcpu=cortex-m3", "-mthumb", "-mfloat-abi=soft"]
         ("arm64", "riscv64", "x86_64", "arm", "riscv32", "cortex-m3"), ("clang-19", "clang-22", "gcc")
     ),
     pairs=False,
+    most=2,
 )
 def test_the_pair_compiles_without_a_warning(amalgamated, tmp_path, arch, cc):
     """In every mode and layout, and without KASAN. GCC's warnings depend on the optimisation level."""

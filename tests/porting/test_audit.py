@@ -27,6 +27,7 @@ def findings(path, *arguments, **options):
         ("riscv32", "gcc", "outline"),
     ],
     pairs=False,
+    most=2,
 )
 def test_the_example(tree, arch, cc, where):
     elf, _ = make_template(tree, arch, cc, f"WHERE={where}")
@@ -201,9 +202,7 @@ def test_archives_and_names_that_the_runtime_lacks(tmp_path):
 TAG_PLAIN = (*PLAIN, "tags.c")
 
 
-@pytest.mark.parametrize(
-    ("cc", "where"), [("clang-19", "inline"), ("clang-19", "outline"), ("gcc", "outline")]
-)
+@first(1, ("cc", "where"), [("clang-19", "inline"), ("clang-19", "outline"), ("gcc", "outline")])
 def test_software_tags(tree, cc, where):
     elf, _ = make_template(tree, "arm64", cc, "MODE=sw_tags", f"WHERE={where}")
     result = audit.audit([elf], exclude=TAG_PLAIN)

@@ -139,7 +139,7 @@ def builder(tmp_path, amalgamated):
     return lambda name, cc="clang-19": Builder(tmp_path / "image", amalgamated, name, cc)
 
 
-@few(("name", "cc"), ALL, pairs=False)
+@few(("name", "cc"), ALL, pairs=False, most=1)
 def test_constructors_in_flash_and_two_banks(builder, name, cc):
     made = builder(name, cc)
     image = made.image()
@@ -166,6 +166,7 @@ def test_constructors_that_nobody_walks(builder, name, cc):
     assert text.startswith("no code refers to __init_array_start")
 
 
+@pytest.mark.rest
 def test_a_number_is_no_constructor(builder):
     made = builder("arm64")
     found = symbols(File.open(made.image()))
@@ -283,6 +284,7 @@ def test_constants_and_empty_files(tmp_path):
     assert not [text for text in result["warnings"] if "files are called" in text]
 
 
+@pytest.mark.rest
 def test_the_runtime_without_debug_information(builder):
     """Files of the runtime have no checks. That is not a finding, even if only their names identify them."""
     made = builder("arm64")

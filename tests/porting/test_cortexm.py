@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 
-import pytest
 from kit import CORTEX_M, ROOT, boot, change, expect_all_reported, few, make_template, need
 from redzone.core import process
 from redzone.elf.file import File
@@ -54,7 +53,7 @@ def traces(console):
     return result
 
 
-@few(("cpu", "cc"), itertools.product(CORTEX_M, COMPILERS), pairs=False)
+@few(("cpu", "cc"), itertools.product(CORTEX_M, COMPILERS), pairs=False, most=1)
 def test_reports_every_bug(tree, cpu, cc):
     """Faults, null pointers in readable flash, overflows of a task's stack; every frame is code."""
     elf, _ = make_template(tree, cpu, cc)
@@ -76,7 +75,7 @@ def test_reports_every_bug(tree, cpu, cc):
     assert all(len(found[name]) >= 2 for name in found if name != "recursion"), found
 
 
-@pytest.mark.parametrize("cc", COMPILERS)
+@first(1, "cc", reversed(COMPILERS))
 def test_without_instructions_for_atomics_or_division(tree, cc):
     """Cortex-M0+ builds: the runtime's atomic operations are its own. Division is the compiler's library."""
     need("arm-none-eabi-gcc")
@@ -182,7 +181,7 @@ def limits():
     return {"arm64": wide, "riscv64": wide, "riscv32": riscv32, **dict.fromkeys(CORTEX_M, arm)}
 
 
-@few(("arch", "cc"), itertools.product(TARGETS, COMPILERS), pairs=False)
+@few(("arch", "cc"), itertools.product(TARGETS, COMPILERS), pairs=False, most=1)
 def test_stack_use_is_as_documented(tree, arch, cc):
     """Within a fifth and 32 bytes of the table. REDZONE_WRITE=1 writes the table's row instead."""
     figures = measure(tree, arch, cc)

@@ -144,6 +144,8 @@ def test_targets_that_only_the_driver_refuses(tmp_path, target):
         (flags.Choice(arch="x86_64", offset=1 << 44), "power of two"),
         (flags.Choice(arch="riscv32", offset=1 << 27), "power of two"),
         (flags.Choice(layout="full", offset=OFFSETS["arm64"]), "--low and --high"),
+        (flags.Choice(layout="full", dynamic=True, low=8), "kasan_shadow_place() says them"),
+        (flags.Choice(layout="full", dynamic=True, cc="gcc"), "GCC has no dynamic shadow"),
         (flags.Choice(offset=8, low=0), "belong to --layout full"),
         (flags.Choice(layout="full", offset=8, low=9, high=8), "lies above"),
         (flags.Choice(cc="gcc", offset=8, target="aarch64-none-elf"), "--target is Clang's"),
@@ -253,7 +255,11 @@ def choices():
                 yield flags.Choice(cc=cc, inline=inline, stack=stack, **SW_TAGS)
         yield flags.Choice(cc=cc, arch="arm", inline=False, stack=False, optimize="s", ubsan=True)
         yield flags.Choice(cc=cc, mode="hw_tags", ubsan=True)
+        yield flags.Choice(cc=cc, layout="full", dynamic=True, inline=False, stack=False)
         if cc != "gcc":
+            yield flags.Choice(cc=cc, layout="full", dynamic=True)
+            for arch in ("s390x", "powerpc64le", "loongarch64"):
+                yield flags.Choice(cc=cc, arch=arch, inline=False, stack=False)
             yield flags.Choice(cc=cc, mode="hw_tags", mte_stack=True)
             for inline in (True, False):
                 yield flags.Choice(cc=cc, inline=inline, tagged_globals=True, **SW_TAGS)
@@ -276,7 +282,9 @@ def make_variables(choice):
     }
     if choice.where:
         result["KASAN_WHERE"] = choice.where
-    if choice.layout == "full":
+    if choice.layout == "full" and choice.dynamic:
+        result["KASAN_LAYOUT"] = "full"
+    elif choice.layout == "full":
         result |= {
             "KASAN_LAYOUT": "full",
             "KASAN_SHADOW_LOW": f"{choice.low:#x}",

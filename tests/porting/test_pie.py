@@ -218,7 +218,7 @@ def test_a_file_whose_accesses_are_all_right(tmp_path):
     assert not audit.was_instrumented("GNU C17 -fsanitize=undefined")
 
 
-@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+@first(1, "cc", ["clang-19", "gcc"])
 def test_a_runtime_compiled_as_programs_are(made, cc):
     """On x86_64 an interrupt overwrites what lies below the stack pointer, and saves no vector registers."""
     image = made("x86_64", cc, "-g", hosted=True)
@@ -247,7 +247,9 @@ def _table(image, suffix, *options):
     return image.link("table.o"), table
 
 
-@few(("arch", "cc", "suffix"), [(*one, suffix) for one in ALL for suffix in (".c", ".S")], pairs=False)
+@few(
+    ("arch", "cc", "suffix"), [(*one, suffix) for one in ALL for suffix in (".c", ".S")], pairs=False, most=2
+)
 def test_a_table_that_moves(made, arch, cc, suffix):
     """The base of the table is a word that the loader changes, and points to the first function."""
     image = made(arch, cc)

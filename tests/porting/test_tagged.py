@@ -70,7 +70,7 @@ def test_make(all_bugs, case):
     expect_reported(elf, case)
 
 
-@pytest.mark.parametrize("case", list(CASES))
+@first(1, "case", list(CASES))
 def test_cmake(all_bugs, case):
     mode, _, argument, *_ = CASES[case]
     with_argument(all_bugs, argument)

@@ -132,6 +132,15 @@ static NOINLINE void move_bytes(char *to, const char *from, size_t n)
 	memmove(to, from, n);
 }
 
+/* GCC checks both blocks, and where it then calls memcpy(), that checks them again. */
+static void copy_too_much(struct block *to, const struct block *from)
+{
+	unit_clear();
+	copy_block(to, from);
+	CHECKF(unit_reports() == 1 || unit_reports() == 2, "%u reports", unit_reports());
+	CHECK(!strcmp(unit_last()->bug_type, "slab-out-of-bounds"));
+}
+
 static void memory_functions(void)
 {
 	/* The copy ends in the redzone, because GCC's inline code checks only the two ends of a large copy. */
@@ -139,12 +148,10 @@ static void memory_functions(void)
 
 	REQUIRE(small && large);
 	EXPECT_NO_REPORT(fill_bytes(large, 200); fill_bytes(small, 190));
-	EXPECT_REPORT("slab-out-of-bounds",
-		      copy_block((struct block *)large, (struct block *)small));
+	copy_too_much((struct block *)large, (struct block *)small);
 	CHECK(!unit_last()->is_write && names("copy_block"));
 	CHECK_EQ(unit_last()->size, 200);
-	EXPECT_REPORT("slab-out-of-bounds",
-		      copy_block((struct block *)small, (struct block *)large));
+	copy_too_much((struct block *)small, (struct block *)large);
 	CHECK(unit_last()->is_write);
 	EXPECT_NO_REPORT(copy_bytes(small, large, 190));
 	EXPECT_REPORT("slab-out-of-bounds", copy_bytes(small, large, 191));
@@ -381,8 +388,12 @@ static void null_pointer(void)
 	}
 	kasan_posix_hooks.report_end = saved;
 	CHECK(unit_find(0, "BUG: KASAN: null-ptr-deref in read_32+0x") == 1);
+#ifdef __x86_64__ /* Others do not say that it was a read. */
 	CHECK(unit_find(0, "Read") == 2);
+#endif
+#ifndef __s390x__ /* It tells the page only. */
 	CHECK(says("at addr 0000000000000018 by task "));
+#endif
 	CHECK(unit_find(0, " null_pointer+0x") > 0);
 }
 

@@ -63,6 +63,19 @@ static void use_registers(void *argument)
 		"pcmpeqd %%xmm15, %%xmm15" ::
 			: "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8",
 			  "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15");
+#elif defined(__s390x__)
+	__asm__ volatile("lzdr %%f0; lzdr %%f1; lzdr %%f2; lzdr %%f3; lzdr %%f4; lzdr %%f5;"
+			 "lzdr %%f6; lzdr %%f7" ::
+				 : "f0", "f1", "f2", "f3", "f4", "f5", "f6", "f7");
+#elif defined(__riscv_flen)
+	__asm__ volatile(
+		"fmv.d.x ft0, zero; fmv.d.x ft1, zero; fmv.d.x ft2, zero; fmv.d.x ft3, zero;"
+		"fmv.d.x ft4, zero; fmv.d.x ft5, zero; fmv.d.x ft6, zero; fmv.d.x ft7, zero;"
+		"fmv.d.x ft8, zero; fmv.d.x ft9, zero; fmv.d.x ft10, zero; fmv.d.x ft11, zero;"
+		"fmv.d.x fa0, zero; fmv.d.x fa1, zero; fmv.d.x fa2, zero; fmv.d.x fa3, zero;"
+		"fmv.d.x fa4, zero; fmv.d.x fa5, zero; fmv.d.x fa6, zero; fmv.d.x fa7, zero" ::
+			: "ft0", "ft1", "ft2", "ft3", "ft4", "ft5", "ft6", "ft7", "ft8", "ft9",
+			  "ft10", "ft11", "fa0", "fa1", "fa2", "fa3", "fa4", "fa5", "fa6", "fa7");
 #endif
 }
 
@@ -80,7 +93,7 @@ static void values_across_a_call(void)
 	char *sp = NULL;
 
 	CHECK(across(3, 5, 7, &sp) == 33);
-	CHECK(sp > stack && sp < stack + sizeof(stack));
+	CHECK(sp > stack && sp <= stack + sizeof(stack));
 }
 
 /* --- Blocks ------------------------------------------------------------------------------------ */

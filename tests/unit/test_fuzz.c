@@ -270,11 +270,14 @@ static const struct kasan_fuzz_cmp *find_cmp(uint32_t input, size_t size, bool m
 	return NULL;
 }
 
+/* What the target compares its input with, and another input. */
+static const uint32_t wanted = 0x12345678, given = 0x44332211;
+
 static void post_word(void)
 {
 	CHECK(!kasan_fuzz_wants_compare());
 	kasan_fuzz_compare("here", "outside", "of it", 5);
-	post("\x11\x22\x33\x44", 4);
+	post((const char *)&given, sizeof(given));
 }
 
 static void compare_inside(void)
@@ -285,7 +288,6 @@ static void compare_inside(void)
 
 static void word_is_there(void)
 {
-	const uint32_t wanted = 0x12345678, given = 0x44332211;
 	const struct kasan_fuzz_cmp *cmp = find_cmp(1, 4, false);
 
 	CHECK(cmp != NULL);
@@ -294,7 +296,7 @@ static void word_is_there(void)
 		      (!memcmp(cmp->b, &wanted, 4) && !memcmp(cmp->a, &given, 4)));
 	CHECK(!find_cmp(0, 5, true));
 	inside = compare_inside;
-	post("\x78\x56\x34\x12", 4);
+	post((const char *)&wanted, sizeof(wanted));
 }
 
 static void memory_is_there(void)

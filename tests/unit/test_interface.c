@@ -163,7 +163,7 @@ static void unknown_and_shadow(void)
 	CHECK_EQ(__sanitizer_get_ownership(NULL), 0);
 	CHECK_EQ(__sanitizer_get_ownership((void *)-1L), 0);
 	CHECK(strcmp(__asan_locate_address(kasan_shadow_of(unit_watched(64)), NULL, 0, NULL, NULL),
-		     "shadow-high") == 0);
+		     "high shadow") == 0);
 	size = 0;
 	__asan_get_shadow_mapping(&size, (size_t *)&start);
 	CHECK(((uintptr_t)unit_watched(64) >> size) + (uintptr_t)start ==

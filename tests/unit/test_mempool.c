@@ -164,7 +164,8 @@ static void in_interrupt(struct kasan_port_task *task)
 
 static __attribute__((noinline)) uint32_t handler(void)
 {
-	handlers_frame = (uintptr_t)__builtin_frame_address(0);
+	/* Below the record that leads to its caller. */
+	handlers_frame = (uintptr_t)__builtin_frame_address(0) + KASAN_FRAME_RECORD_LOW;
 	return save_here();
 }
 

@@ -8,7 +8,7 @@
 #include "../../runtime/base/base.h"
 #include "unit.h"
 
-#define PAGE  4096UL
+#define PAGE  CONFIG_KASAN_PAGE_SIZE
 #define PAGES 20U
 
 /* An allocator as small kernels have it: a stack of single pages, or a search for neighbours. */
@@ -100,9 +100,10 @@ static void heaps_that_are_wrong(void)
 	refused(heap, "no memory for the records of 0x1 pages");
 	kasan_posix_hooks.alloc = NULL;
 	heap.size = PAGE + 1;
-	refused(heap, "use 0x1000");
+	snprintf(number, sizeof(number), "use %#lx", PAGE);
+	refused(heap, number);
 	heap.size = 0;
-	refused(heap, "use 0x1000");
+	refused(heap, number);
 	/* Two allocators over the same pages. */
 	new_heap(&first);
 	heap.start = base + 3 * PAGE;
@@ -111,7 +112,8 @@ static void heaps_that_are_wrong(void)
 	refused(heap, number);
 	heap.start = (void *)~(PAGE - 1);
 	heap.size = 2 * PAGE;
-	refused(heap, "0x2000");
+	snprintf(number, sizeof(number), "%#lx", 2 * PAGE);
+	refused(heap, number);
 }
 
 static void size_to_the_byte(void)
@@ -147,9 +149,9 @@ static void redzone_of_whole_pages(void)
 		CHECK(!kasan_byte_accessible(p + at));
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(p + 2 * PAGE + 500, 4));
 	CHECK(unit_saw("The buggy address belongs to the object at %016lx", a));
-	CHECK(unit_saw(" which belongs to the cache pages of size 8192"));
+	CHECK(unit_saw(" which belongs to the cache pages of size %lu", 2 * PAGE));
 	CHECK(unit_saw("The buggy address is located 500 bytes to the right of"));
-	CHECK(unit_saw(" allocated 8192-byte region [%016lx, %016lx)", a, a + 8192));
+	CHECK(unit_saw(" allocated %lu-byte region [%016lx, %016lx)", 2 * PAGE, a, a + 2 * PAGE));
 	CHECK(unit_find(0, "Allocated by task ") > 0);
 	CHECK(unit_find(0, " redzone_of_whole_pages+0x") > 0);
 	CHECK(kasan_page_free(&heap, p, 0, 0));
@@ -171,8 +173,8 @@ static void guards_of_single_pages(void)
 		CHECK((size_t)(p[i] - base) / PAGE % 4 != 3);
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(base + 3 * PAGE + 8, 1));
 	CHECK(unit_saw("The buggy address is located 8 bytes to the right of"));
-	CHECK(unit_saw(" allocated 4096-byte region [%016lx, %016lx)", (uintptr_t)base + 2 * PAGE,
-		       (uintptr_t)base + 3 * PAGE));
+	CHECK(unit_saw(" allocated %lu-byte region [%016lx, %016lx)", PAGE,
+		       (uintptr_t)base + 2 * PAGE, (uintptr_t)base + 3 * PAGE));
 	/* A guard has no owner who could free it. */
 	EXPECT_REPORT("invalid-free", CHECK(!kasan_page_free(&heap, base + 3 * PAGE, 0, 0)));
 	for (unsigned int i = 0; i < n; i++)
@@ -264,11 +266,12 @@ static void parts_of_a_freed_allocation(void)
 	for (unsigned int i = 1; i <= 3; i += 2) {
 		EXPECT_REPORT("use-after-free", kasan_check_read(p + i * PAGE + 16, 1));
 		CHECK(unit_saw("The buggy address is located %lu bytes inside of", i * PAGE + 16));
-		CHECK(unit_saw(" freed 20480-byte region [%016lx, %016lx)", a, a + 5 * PAGE));
+		CHECK(unit_saw(" freed %lu-byte region [%016lx, %016lx)", 5 * PAGE, a,
+			       a + 5 * PAGE));
 		CHECK(unit_find(0, "Allocated by task ") > 0);
 		CHECK(unit_find(0, "Freed by task ") > 0);
 		EXPECT_REPORT("double-free", CHECK(!kasan_page_free(&heap, p + i * PAGE, 0, 0)));
-		CHECK(unit_saw(" 20480-byte region [%016lx, %016lx)", a, a + 5 * PAGE));
+		CHECK(unit_saw(" %lu-byte region [%016lx, %016lx)", 5 * PAGE, a, a + 5 * PAGE));
 		CHECK(unit_find(0, "Freed by task ") > 0);
 	}
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(p + 100, 1));
@@ -280,9 +283,10 @@ static void parts_of_a_freed_allocation(void)
 	EXPECT_NO_REPORT(CHECK(kasan_page_free(&heap, q[2], 2 * PAGE, 0)));
 	CHECK_EQ(last_count, 2);
 	EXPECT_REPORT("use-after-free", kasan_check_read(p + 3 * PAGE, 1));
-	CHECK(unit_saw(" freed 20480-byte region [%016lx, %016lx)", a, a + 5 * PAGE));
+	CHECK(unit_saw(" freed %lu-byte region [%016lx, %016lx)", 5 * PAGE, a, a + 5 * PAGE));
 	EXPECT_REPORT("use-after-free", kasan_check_read(p + 4 * PAGE, 1));
-	CHECK(unit_saw(" freed 8192-byte region [%016lx, %016lx)", a + 4 * PAGE, a + 6 * PAGE));
+	CHECK(unit_saw(" freed %lu-byte region [%016lx, %016lx)", 2 * PAGE, a + 4 * PAGE,
+		       a + 6 * PAGE));
 }
 
 static void quarantine_is_bounded_and_gives_way(void)
@@ -325,7 +329,8 @@ static void an_allocation_is_freed_in_parts(void)
 	EXPECT_NO_REPORT(CHECK(kasan_page_free_part(&heap, p + 2 * PAGE, 2 * PAGE, 0)));
 	CHECK_EQ(release_count, 0);
 	EXPECT_REPORT("use-after-free", kasan_check_read(p + 3 * PAGE, 1));
-	CHECK(unit_saw(" freed 8192-byte region [%016lx, %016lx)", a + 2 * PAGE, a + 4 * PAGE));
+	CHECK(unit_saw(" freed %lu-byte region [%016lx, %016lx)", 2 * PAGE, a + 2 * PAGE,
+		       a + 4 * PAGE));
 	CHECK(unit_find(0, "Allocated by task ") > 0);
 	CHECK(unit_find(0, " an_allocation_is_freed_in_parts+0x") > 0);
 	CHECK(unit_find(0, "Freed by task ") > 0);
@@ -334,7 +339,7 @@ static void an_allocation_is_freed_in_parts(void)
 	CHECK_EQ(kasan_page_heap_size(&heap, p), 2 * PAGE);
 	CHECK_EQ(kasan_page_heap_size(&heap, p + 4 * PAGE), 4 * PAGE - 100);
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(p + 8 * PAGE - 100, 1));
-	CHECK(unit_saw(" allocated 16284-byte region [%016lx, %016lx)", a + 4 * PAGE,
+	CHECK(unit_saw(" allocated %lu-byte region [%016lx, %016lx)", 4 * PAGE - 100, a + 4 * PAGE,
 		       a + 8 * PAGE - 100));
 	CHECK(unit_find(0, " an_allocation_is_freed_in_parts+0x") > 0);
 	/* Freed before, not aligned, over the end of a part, into the redzone, outside. */

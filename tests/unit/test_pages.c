@@ -6,7 +6,8 @@
 #include "unit.h"
 
 #define PAGES 8
-#define SIZE  (PAGES * 4096UL)
+#define PAGE  CONFIG_KASAN_PAGE_SIZE
+#define SIZE  (PAGES * PAGE)
 
 static char *pages;
 static struct kasan_large_meta meta;
@@ -26,7 +27,7 @@ static bool find_large(const void *addr, struct kasan_object *obj)
 
 static void set_up(void)
 {
-	pages = unit_watched(65536);
+	pages = unit_watched(2 * SIZE);
 	meta = (struct kasan_large_meta){0};
 	kasan_posix_hooks.find_object = NULL;
 }
@@ -39,20 +40,21 @@ static void free_and_allocate_pages(void)
 	CHECK_EQ(*kasan_shadow_of(pages + SIZE - 1), KASAN_PAGE_FREE);
 	CHECK(kasan_byte_accessible(pages + SIZE));
 	EXPECT_REPORT("use-after-free", kasan_check_read(pages + 5000, 8));
-	kasan_alloc_pages(pages + 4096, 8192);
-	CHECK_EQ(kasan_first_bad((uintptr_t)pages + 4096, SIZE - 4096),
-		 (uintptr_t)pages + 3 * 4096);
-	CHECK(!kasan_byte_accessible(pages + 4095));
-	EXPECT_REPORT("use-after-free", kasan_check_write(pages + 3 * 4096 - 4, 8));
+	kasan_alloc_pages(pages + PAGE, 2 * PAGE);
+	CHECK_EQ(kasan_first_bad((uintptr_t)pages + PAGE, SIZE - PAGE),
+		 (uintptr_t)pages + 3 * PAGE);
+	CHECK(!kasan_byte_accessible(pages + PAGE - 1));
+	EXPECT_REPORT("use-after-free", kasan_check_write(pages + 3 * PAGE - 4, 8));
 }
 
 /* Whoever frees part of a page frees all of it: nobody else can have the rest. */
 static void sizes_that_are_no_pages(void)
 {
-	const size_t sizes[] = {1, 7, 8, 512, 4095, 4097, 5000, 8191, 3 * 4096 + 8};
+	const size_t sizes[] = {
+		1, 7, 8, 512, PAGE - 1, PAGE + 1, PAGE + 904, 2 * PAGE - 1, 3 * PAGE + 8};
 
 	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		const size_t span = (sizes[i] + 4095) & ~4095UL;
+		const size_t span = (sizes[i] + PAGE - 1) & ~(PAGE - 1);
 
 		set_up();
 		kasan_free_pages(pages, sizes[i]);
@@ -73,13 +75,13 @@ static void large_allocations(void)
 	uintptr_t start;
 
 	set_up();
-	large_size = 3 * 4096 + 1000;
+	large_size = 3 * PAGE + 1000;
 	kasan_free_pages(pages, SIZE);
-	kasan_alloc_pages(pages, 4 * 4096);
-	CHECK(kasan_kmalloc_large(pages, large_size, 4 * 4096, &meta) == pages);
+	kasan_alloc_pages(pages, 4 * PAGE);
+	CHECK(kasan_kmalloc_large(pages, large_size, 4 * PAGE, &meta) == pages);
 	kasan_posix_hooks.find_object = find_large;
 	start = (uintptr_t)pages;
-	CHECK_EQ(kasan_first_bad(start, 4 * 4096), start + large_size);
+	CHECK_EQ(kasan_first_bad(start, 4 * PAGE), start + large_size);
 	CHECK_EQ(meta.size, large_size);
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(pages + large_size + 2, 1));
 	CHECK(unit_saw(" allocated %zu-byte region [%016lx, %016lx)", large_size, start,
@@ -94,20 +96,20 @@ static void large_allocations(void)
 			    KASAN_FREE_BAD));
 	CHECK_EQ(unit_find(0, "BUG: KASAN: invalid-free in set_up+0x"), 1);
 	EXPECT_NO_REPORT(CHECK(kasan_kfree_large(pages, pages, &meta, 0) == KASAN_FREE_NOW));
-	kasan_free_pages(pages, 4 * 4096);
+	kasan_free_pages(pages, 4 * PAGE);
 	EXPECT_REPORT("use-after-free", kasan_check_read(pages + 100, 1));
 	CHECK(unit_find(0, "Freed by task ") > 0);
 	EXPECT_REPORT("double-free",
 		      CHECK(kasan_kfree_large(pages, pages, &meta, 0) == KASAN_FREE_BAD));
 	/* A new allocation forgets the last free. */
-	kasan_alloc_pages(pages, 4 * 4096);
-	kasan_kmalloc_large(pages, 100, 4096, &meta);
+	kasan_alloc_pages(pages, 4 * PAGE);
+	kasan_kmalloc_large(pages, 100, PAGE, &meta);
 	large_size = 100;
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(pages + 100, 1));
 	CHECK(unit_find(0, "Freed by task ") < 0);
 	kasan_posix_hooks.find_object = NULL;
-	CHECK(!kasan_kmalloc_large(NULL, 10, 4096, &meta));
-	CHECK(kasan_kmalloc_large(pages, 10, 4096, NULL) == pages);
+	CHECK(!kasan_kmalloc_large(NULL, 10, PAGE, &meta));
+	CHECK(kasan_kmalloc_large(pages, 10, PAGE, NULL) == pages);
 }
 
 /* The stacks that queued work for a large object are kept while it lives and after its free, but not in its next
@@ -119,10 +121,10 @@ static void large_aux_stacks(void)
 	int at;
 
 	set_up();
-	large_size = 3 * 4096;
+	large_size = 3 * PAGE;
 	kasan_posix_hooks.find_object = find_large;
-	kasan_alloc_pages(pages, 4 * 4096);
-	kasan_kmalloc_large(pages, large_size, 4 * 4096, &meta);
+	kasan_alloc_pages(pages, 4 * PAGE);
+	kasan_kmalloc_large(pages, large_size, 4 * PAGE, &meta);
 	kasan_record_aux_stack(pages + 5000);
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(pages + large_size, 1));
 	at = unit_find(0, first);
@@ -131,12 +133,12 @@ static void large_aux_stacks(void)
 	CHECK(unit_find(0, second) < 0);
 	kasan_record_aux_stack(pages);
 	CHECK_EQ(kasan_kfree_large(pages, pages, &meta, 0), KASAN_FREE_NOW);
-	kasan_free_pages(pages, 4 * 4096);
+	kasan_free_pages(pages, 4 * PAGE);
 	EXPECT_REPORT("use-after-free", kasan_check_read(pages + 100, 1));
 	CHECK(unit_find(0, first) > unit_find(0, "Freed by task "));
 	CHECK(unit_find(0, second) > unit_find(0, first));
-	kasan_alloc_pages(pages, 4 * 4096);
-	kasan_kmalloc_large(pages, large_size, 4 * 4096, &meta);
+	kasan_alloc_pages(pages, 4 * PAGE);
+	kasan_kmalloc_large(pages, large_size, 4 * PAGE, &meta);
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_read(pages + large_size, 1));
 	CHECK(unit_find(0, first) < 0);
 	/* An element of a pool has a new life each time it is taken out. */
@@ -151,7 +153,7 @@ static void large_aux_stacks(void)
 /* The allocator had no room for a redzone: the pages behind the object are free. */
 static void large_without_redzone(void)
 {
-	const size_t span = 4 * 4096;
+	const size_t span = 4 * PAGE;
 	size_t at;
 
 	set_up();
@@ -188,7 +190,7 @@ static struct kasan_area area;
 
 static bool find_area(const void *addr, struct kasan_area *found)
 {
-	if ((uintptr_t)addr < area.start || (uintptr_t)addr >= area.start + 8192)
+	if ((uintptr_t)addr < area.start || (uintptr_t)addr >= area.start + 2 * PAGE)
 		return false;
 	*found = area;
 	return true;
@@ -200,11 +202,11 @@ static void vmalloc_areas(void)
 
 	set_up();
 	kasan_poison_vmalloc(pages, SIZE);
-	area = (struct kasan_area){(uintptr_t)pages + 4096, 5000, (uintptr_t)vmalloc_areas + 4};
+	area = (struct kasan_area){(uintptr_t)pages + PAGE, 5000, (uintptr_t)vmalloc_areas + 4};
 	kasan_unpoison_vmalloc((void *)area.start, area.size);
-	CHECK_EQ(kasan_first_bad(area.start, 8192), area.start + 5000);
-	CHECK_EQ(*kasan_shadow_of((void *)(area.start + 8191)), KASAN_VMALLOC_INVALID);
-	CHECK(!kasan_byte_accessible(pages + 4095));
+	CHECK_EQ(kasan_first_bad(area.start, 2 * PAGE), area.start + 5000);
+	CHECK_EQ(*kasan_shadow_of((void *)(area.start + 2 * PAGE - 1)), KASAN_VMALLOC_INVALID);
+	CHECK(!kasan_byte_accessible(pages + PAGE - 1));
 	kasan_posix_hooks.find_area = find_area;
 	EXPECT_REPORT("vmalloc-out-of-bounds", kasan_check_write((void *)(area.start + 5000), 1));
 	for (size_t i = 0; i < unit_lines(); i++)
@@ -220,7 +222,8 @@ static void vmalloc_areas(void)
 /* From every size to every other one, by itself and back: just that many bytes can be used. */
 static void vmalloc_areas_resized(void)
 {
-	static const size_t sizes[] = {1, 7, 8, 9, 15, 16, 17, 4000, 4095, 4096, 5000, 8192};
+	static const size_t sizes[] = {1,  7,	 8,	   9,	 15,	     16,
+				       17, 4000, PAGE - 1, PAGE, PAGE + 904, 2 * PAGE};
 	const size_t count = sizeof(sizes) / sizeof(*sizes);
 
 	set_up();

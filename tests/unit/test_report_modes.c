@@ -660,11 +660,11 @@ static void odd_end_of_the_stack(void)
 	uintptr_t stack[64] = {0}, pcs[8];
 
 	REQUIRE(kasan_posix_stack(&task.stack_start, &task.stack_end));
-	stack[0] = (uintptr_t)0x7373737373737373ULL;
-	stack[1] = 0x5678;
+	stack[8 + KASAN_FRAME_RECORD] = (uintptr_t)0x7373737373737373ULL;
+	stack[8 + KASAN_FRAME_RA] = 0x5678;
 	for (unsigned int odd = 0; odd < 16; odd++) {
 		task.stack_end -= odd;
-		CHECK_EQ(kasan_stack_walk_fault(&task, 0x1234, (uintptr_t)stack, pcs, 8), 2);
+		CHECK_EQ(kasan_stack_walk_fault(&task, 0x1234, (uintptr_t)&stack[8], pcs, 8), 2);
 		CHECK_EQ(pcs[0], 0x1234);
 		task.stack_end += odd;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_slab.c - hooks of slab allocators: layout, sizes, double and invalid frees, and reports that are whole even if
  * the objects' metadata is overwritten. */
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -269,7 +270,8 @@ static void location_lines(void)
 	CHECK(unit_saw("The buggy address belongs to the object at %016lx", start));
 	/* A range that starts inside the object and leaves it: the report shows the address of the access. */
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(p + 30, 20));
-	CHECK(unit_saw("Write of size 20 at addr %016lx by task %s/%u", start + 30, "test_slab",
+	CHECK(unit_saw("Write of size 20 at addr %016lx by task %.15s/%u", start + 30,
+		       program_invocation_short_name,
 		       unit_find(0, "CPU: ") >= 0 ? (unsigned int)getpid() : 0));
 	fake_slab_free(slab, p);
 	EXPECT_REPORT("slab-use-after-free", kasan_check_read(p + 20, 4));

@@ -546,7 +546,11 @@ static int handles(int version, int actions, uint64_t type, void *exception, voi
 
 static uintptr_t frame_end(void *frame, int number)
 {
+#ifdef __riscv
+	CHECK_EQ(number, 8); /* s0 */
+#else
 	CHECK_EQ(number, 6); /* rbp */
+#endif
 	return (uintptr_t)frame + 128;
 }
 

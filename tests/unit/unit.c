@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* unit.c - the harness: runs cases, prints TAP, and keeps the lines that the runtime prints. */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include "unit.h"
@@ -182,14 +184,16 @@ bool unit_expect(const char *type, const char *file, int line, const char *what)
 
 void *unit_arena(size_t size)
 {
-	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	/* The process's own pages may be smaller than those that the runtime is built for. */
+	const size_t more = CONFIG_KASAN_PAGE_SIZE > 4096 ? CONFIG_KASAN_PAGE_SIZE : 0;
+	char *p = mmap(NULL, size + more, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	if (p == MAP_FAILED) {
+	if ((void *)p == MAP_FAILED) {
 		printf("Bail out! no memory for an arena of %zu bytes\n", size);
 		exit(1);
 	}
-	return p;
+	return more ? (char *)(((uintptr_t)p + more - 1) & ~(more - 1)) : p;
 }
 
 void *unit_watched(size_t size)
@@ -268,6 +272,8 @@ int unit_run(const struct unit_case *cases, size_t count, int argc, char **argv)
 	static unsigned int passed, failed, skipped;
 
 	small_stack();
+	/* Reports have it. Under an emulator the process has the emulator's. */
+	prctl(PR_SET_NAME, program_invocation_short_name);
 	/* Tests of the text must see every report: an earlier one may not suppress it. */
 	kasan_save_multi_shot();
 	kasan_option("kasan.repeat", "full");

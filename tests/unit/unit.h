@@ -120,7 +120,7 @@ const char *unit_panic_text(void);
 
 /* --- Memory and numbers ----------------------------------------------------------------------- */
 
-/** unit_arena() - Return: @size bytes of zeroed pages with accessible shadow; ends the program on failure. It is never
+/** unit_arena() - Return: @size bytes of zeroed pages, aligned to CONFIG_KASAN_PAGE_SIZE, with accessible shadow; ends the program on failure. It is never
  *  freed. */
 void *unit_arena(size_t size);
 

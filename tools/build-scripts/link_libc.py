@@ -3,6 +3,7 @@
 """Links a program with its C library, musl: compiles the library's files that the program needs.
 
 usage: link_libc.py OPTIONSFILE OUTPUT.o OBJCOPY SUFFIX [--wrap=NAME | OBJECT | ARCHIVE]...
+       link_libc.py OPTIONSFILE --all FOLDER
 
 The library has 1,400 files, and a usual program needs 100 of them: compiling only these keeps the first run
 short. They are compiled with the kernel's options and instrumentation, once for each set of options, and kept
@@ -10,12 +11,15 @@ in a folder, with lists of those that programs needed: a later build looks for n
 program's objects into one relocatable object. Functions that the kernel has itself (malloc() and memcpy(),
 for instance) stay undefined there, and so do those that nobody has.
 
+--all: compile every file that can be, and put the objects into FOLDER.
+
 --wrap: as for the linker, for the calls in the program's own objects. OBJCOPY, SUFFIX: for
 constructors.finish().
 
 OPTIONSFILE is JSON. compiler: the command and its options. arch: the library's name of the architecture.
 source: the library's folder, with the generated headers. ours: kernel/libc/musl. ours_of_arch: the folder of
-the same kind in kernel/arch/. kept: folder of compiled files. runtime: the linker's words for the functions
+the same kind in kernel/arch/. kept: folder of compiled files. prebuilt: another one, whose folder libc/ has
+files that came with a wheel, or "". runtime: the linker's words for the functions
 that compilers call. linker: the linker.
 
 It runs inside the build, so it needs only Python.
@@ -24,6 +28,7 @@ It runs inside the build, so it needs only Python.
 import hashlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -77,6 +82,7 @@ class Library:
         self.source = Path(options["source"])
         self.ours = Path(options["ours"])
         self._ours_of_arch = Path(options["ours_of_arch"])
+        self._prebuilt = Path(options["prebuilt"], "libc") if options["prebuilt"] else None
         self._compiled = {}
         self.folder = Path(options["kept"]) / self._key()
         self._lists = self.folder / "lists" / self._tables_key()
@@ -185,6 +191,8 @@ class Library:
         return self._compiled[name]
 
     def _compile(self, name):
+        if self._prebuilt is not None and (made := self._prebuilt / f"{name}.o").is_file():
+            return made
         target = self.folder / f"{name}.o"
         if target.is_file():
             return target
@@ -206,6 +214,24 @@ class Library:
         return target
 
 
+def compile_all(options_file, folder):
+    """Compile the files of the library into @folder. Return how many there are."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    library = Library.of(options_file)
+
+    def one(name):
+        try:
+            shutil.copy(library.compiled(name)[0], Path(folder) / f"{name}.o")
+        except RuntimeError:
+            # A program that asks for it learns why.
+            return 0
+        return 1
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return sum(pool.map(one, library.files))
+
+
 def main(options_file, output, objcopy, suffix, *words):
     library = Library.of(options_file)
     try:
@@ -220,4 +246,7 @@ def main(options_file, output, objcopy, suffix, *words):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if sys.argv[2] == "--all":
+        print(compile_all(sys.argv[1], sys.argv[3]))
+    else:
+        main(*sys.argv[1:])

@@ -29,9 +29,9 @@ from redzone.decode.output import wanted
 from redzone.elf import ksyms
 from redzone.fuzz import command as fuzz
 from redzone.kit import amalgamate, audit, flags, port_command, ports, size
-from redzone.machine import qemu
+from redzone.machine import accel, qemu
 from redzone.run import again, merge, project
-from redzone.verbs import clean, settings
+from redzone.verbs import clean, release, settings
 from redzone.verbs import help as help_verbs
 
 EXIT_STATUSES = """\b
@@ -171,6 +171,7 @@ def command():
     help="Optimisation level for your files. Default: 2.",
 )
 @click.option("--cpu", default="max", metavar="MODEL", help="QEMU's CPU model. Default: max.")
+@accel.OPTION
 @click.option(
     "--smp",
     type=Number(int, 1, qemu.MAX_CPUS, "N"),
@@ -374,7 +375,7 @@ def run_options(words):
 
 
 # How long `./redzone test` takes on two CPUs, in minutes; README.md and CONTRIBUTING.md say the same.
-TEST_MINUTES = {"": 20, "--quick": 6, "--rest": 20}
+TEST_MINUTES = {"": 20, "--quick": 6, "--rest": 30}
 
 
 @command.command(
@@ -443,6 +444,7 @@ TEST_MINUTES = {"": 20, "--quick": 6, "--rest": 20}
     is_flag=True,
     help="Also show passed tests; otherwise a terminal gets only failed and skipped ones.",
 )
+@accel.OPTION
 @YES
 @click.pass_context
 def test_verb(context, **options):
@@ -590,7 +592,7 @@ profile.register(bench_verb, _with_features, _choose_features)
 for _module in (merge, flags, amalgamate, audit, ksyms, size, decode, port_command):
     _module.register(command)
 fuzz.register(command, _check_kernel)
-for _module in (clean, help_verbs):
+for _module in (clean, release, help_verbs):
     _module.register(command)
 help_verbs.add_version(command)
 
@@ -604,24 +606,29 @@ def _usage_message(error):
     return f"{text} (see {command} --help)"
 
 
-# Verbs that need nothing but what the wheel brings along.
-_WITHOUT_CLONE = (
-    "decode", "flags", "audit", "amalgamate", "ksyms", "size", "clean", "help", "completion",
-)  # fmt: skip
+# Verbs that need more than what the wheel brings along.
+_OF_CLONES = ("test", "bench", "build", "port", "release")
 
 
 def _check_installed(verb):
-    """Raise Failure if @verb needs the tree, and this command comes from a wheel."""
-    if verb.startswith("-") or verb in _WITHOUT_CLONE or verb not in (*command.commands, "doctor"):
-        return
-    raise Failure(
-        f"'{verb}' builds from the sources, so it needs a clone of the Redzone repository: clone it, "
-        f"and call ./redzone {verb} there. Without a clone there are: {', '.join(_WITHOUT_CLONE)}"
-    )
+    """Raise Failure if @verb needs what this command, which comes from a wheel, does not have."""
+    if verb in _OF_CLONES:
+        raise Failure(
+            f"'{verb}' needs a clone of the Redzone repository: clone it, change into its folder, and call "
+            f"sh redzone {verb}"
+        )
+    if not base.BUILD.is_absolute() and verb in ("run", "fuzz", "doctor", "clean"):
+        raise Failure(f"this user has no home folder: name a folder to build in with {base.PLACE}=DIR")
 
 
 def _interrupt(number, frame):
     raise KeyboardInterrupt
+
+
+def _split(argv):
+    """Return (the words of @argv before the first `--`, those after it)."""
+    at = argv.index("--") if "--" in argv else len(argv)
+    return argv[:at], argv[at + 1 :]
 
 
 def main(argv=None):
@@ -630,10 +637,7 @@ def main(argv=None):
     for stream in (sys.stdout, sys.stderr):
         # Bytes in a program's output that are not UTF-8 pass through unchanged.
         stream.reconfigure(errors="surrogateescape")
-    program = []
-    if "--" in argv:
-        at = argv.index("--")
-        argv, program = argv[:at], argv[at + 1 :]
+    argv, program = _split(argv)
     # An ordinary end, so that no QEMU stays behind.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
@@ -644,8 +648,10 @@ def main(argv=None):
             _check_installed(argv[0])
             for one in (command, *command.commands.values()):
                 one.help, one.epilog = base.called(one.help or ""), base.called(one.epilog or "")
+                one.hidden = one.name in _OF_CLONES
         if argv[0] == "run":
-            argv = project.expand(argv, ".")
+            argv, more = _split(project.expand(argv, "."))
+            program = [*more, *program]
         path = settings.find(".") if argv[0] in command.commands else None
         found = settings.Settings(path, command) if path is not None else None
         if program and argv[0] != "run":

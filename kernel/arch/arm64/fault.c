@@ -54,7 +54,7 @@ static const char *fsc_name(unsigned int fsc)
 	}
 }
 
-#ifdef CONFIG_KASAN
+#if defined(CONFIG_KASAN) || defined(CONFIG_KASAN_SAMPLE)
 
 /* --- Instructions ----------------------------------------------------------------------------- */
 
@@ -115,9 +115,12 @@ size_t arch_access_size(const struct pt_regs *regs)
 	insn = *(const u32 *)regs->pc;
 	if (decode_access(insn, &a))
 		return a.size;
-	/* Pairs of general registers, 32 or 64 bits each. */
-	if ((insn & 0x3a000000) == 0x28000000 && !(insn & BIT(26)))
-		return insn & BIT(31) ? 16 : 8;
+	/* A SIMD and floating-point register. */
+	if ((insn & 0x3e000000) == 0x3c000000)
+		return insn & BIT(23) ? 16 : 1UL << (insn >> 30);
+	/* Pairs, of general registers with 4 or 8 bytes each, of the others with 4, 8 or 16. */
+	if ((insn & 0x3a000000) == 0x28000000)
+		return insn & BIT(26) ? 8UL << (insn >> 30) : insn & BIT(31) ? 16 : 8;
 	/* Exclusive and ordered accesses. */
 	if ((insn & 0x3f000000) == 0x08000000)
 		return 1UL << (insn >> 30);
@@ -195,7 +198,7 @@ bool arch_finish_shadow_load(struct pt_regs *regs)
 
 #endif
 
-#endif /* CONFIG_KASAN */
+#endif /* CONFIG_KASAN || CONFIG_KASAN_SAMPLE */
 
 struct fault fault_of(const struct pt_regs *regs, bool exec)
 {

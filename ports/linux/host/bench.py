@@ -21,7 +21,7 @@ _ROW = re.compile(r"redzone-bench: (\S+) (\d+)")
 _VMALLOC = re.compile(r"Summary: (\w+)_alloc_test passed: 1 failed: 0.* avg: (\d+) usec")
 PER_USEC = 1000
 # The lock validator switches itself off when it has found something, or has no room.
-_WARNING = re.compile(
+WARNING = re.compile(
     r"\] (?:WARNING: |BUG: |turning off the locking correctness|INFO: lockdep is turned off)"
 )
 TIMEOUT = 3600
@@ -74,7 +74,7 @@ def measure(kernel, append=(), works=(), options=(), clock=False, strict=False):
         raise Failure(
             f"the machine stopped before it had counted: {session.ended} (log: {base.relative(log)})"
         )
-    warning = next(filter(_WARNING.search, session.lines), None)
+    warning = next(filter(WARNING.search, session.lines), None)
     if strict and warning:
         raise Failure(f"the kernel warned: {warning.partition('] ')[2]} (log: {base.relative(log)})")
     del found["end"]

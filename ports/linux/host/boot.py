@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from redzone.core import mteqemu
+from redzone.core import mteqemu, outside
 from redzone.core.base import Failure
 from redzone.kit import ports
 from redzone.machine import ktap
@@ -34,17 +34,20 @@ class Session:
 
 
 def _machine(image):
-    """Return the program and its machine."""
-    if image.make.arch == "x86_64":
-        return ["qemu-system-x86_64", "-machine", "q35"]
-    return [*mteqemu.command(), "-machine", "virt,mte=on" if image.make.mode == "hw_tags" else "virt"]
+    """Return the program, its machine and its CPU."""
+    arch = build.ARCHES[image.make.arch]
+    if image.make.mode == "hw_tags":
+        return [*mteqemu.command(), "-machine", "virt,mte=on", "-cpu", "max"]
+    if image.make.arch == "arm64":
+        return [*mteqemu.command(), *arch.board]
+    return [outside.BY_KEY[arch.machine].command, *arch.board]
 
 
 def command(image, parameters, smp=1, memory="1G", icount=False, initrd=None, options=()):
     """Return QEMU's command line. @parameters: of the boot, besides those of each boot. @options: of QEMU."""
     return [
         *_machine(image),
-        *("-cpu", "max", "-smp", str(smp), "-m", memory),
+        *("-smp", str(smp), "-m", memory),
         *("-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot", "-nic", "none"),
         *(("-icount", "shift=0,sleep=off") if icount else ()),
         *(("-initrd", str(initrd)) if initrd else ()),

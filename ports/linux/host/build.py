@@ -27,7 +27,7 @@ TOOLS = ("make", "clang-19", "lld", "objcopy", "ar", "nm", "libc", "flex", "biso
 class Arch:
     """image: what is booted, in the build folder. target: the compilers' name. modes: of KASAN. tools,
     machine, gcc: keys of redzone.core.outside, for each build, a boot, a build with GCC. parameters: of each
-    boot."""
+    boot. board: QEMU's options for the machine and its CPU."""
 
     image: str
     target: str
@@ -36,6 +36,7 @@ class Arch:
     machine: str
     gcc: str
     parameters: tuple
+    board: tuple
 
 
 # By Linux's names.
@@ -49,6 +50,7 @@ ARCHES = {
         "gcc-arm64",
         # One instruction that copies a kilobyte would count as one.
         ("console=ttyAMA0", "arm64.nomops"),
+        ("-machine", "virt", "-cpu", "max"),
     ),
     "x86_64": Arch(
         "arch/x86/boot/bzImage",
@@ -58,6 +60,18 @@ ARCHES = {
         "qemu-x86_64",
         "gcc",
         ("console=ttyS0",),
+        ("-machine", "q35", "-cpu", "max"),
+    ),
+    "riscv": Arch(
+        "arch/riscv/boot/Image",
+        "riscv64-linux-gnu",
+        MODES[:2],
+        (),
+        "qemu-riscv64",
+        "gcc-riscv64",
+        # QEMU before 8.1 says which extensions there are in the older way only.
+        ("console=ttyS0", "riscv_isa_fallback"),
+        ("-machine", "virt", "-cpu", "rv64"),
     ),
 }
 # The modes that each compiler is used for.

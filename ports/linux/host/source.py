@@ -27,11 +27,10 @@ LEFT_OUT = (
         "drivers/gpu/drm/nouveau/",
         "tools/testing/selftests/",
     ),
-    *(
-        f"arch/{name}/"
-        for name in ("mips", "powerpc", "riscv", "s390", "sh", "sparc", "m68k", "parisc", "loongarch")
-    ),
+    *(f"arch/{name}/" for name in ("mips", "powerpc", "s390", "sh", "sparc", "m68k", "parisc", "loongarch")),
 )
+# A tree of a Redzone that left out more of Debian's source has no such file, and is made anew.
+NEWEST = TREE / "arch/riscv/kernel/setup.c"
 # They are read however little of their folder is used.
 NEEDED = ("Kconfig", "Makefile", "Kbuild")
 # What git and a build in the tree itself leave there. Linux refuses to build such a tree in another folder.
@@ -105,6 +104,7 @@ def tree(source=None):
             source is None
             and STAMP.is_file()
             and STAMP.read_text(encoding="utf-8").startswith("linux-source")
+            and NEWEST.is_file()
         ):
             return TREE
         if source is None:
@@ -115,7 +115,7 @@ def tree(source=None):
             source = Path(source).resolve()
             stamp = f"{source}\n{_state(source)}"
         last = STAMP.read_text(encoding="utf-8") if STAMP.is_file() else ""
-        if last == stamp:
+        if last == stamp and (source is not None or NEWEST.is_file()):
             return TREE
         base.check_room(HOME, megabytes=ROOM)
         base.say(f"copying {source or stamp} to {base.relative(TREE)}; this takes a minute")

@@ -13,7 +13,7 @@ void redzone_offsets(void)
 #ifdef CONFIG_X86_64
 	DEFINE(REDZONE_CPU_TASK, offsetof(struct pcpu_hot, current_task));
 	DEFINE(REDZONE_CPU_NUMBER, offsetof(struct pcpu_hot, cpu_number));
-#else
+#elif defined(CONFIG_ARM64) || defined(CONFIG_RISCV)
 	DEFINE(REDZONE_TASK_CPU, offsetof(struct task_struct, thread_info.cpu));
 #endif
 	DEFINE(REDZONE_TASK_STACK, offsetof(struct task_struct, stack));

@@ -35,6 +35,11 @@ void __kasan_poison_pages(struct page *page, unsigned int order, bool init)
 
 	if (unlikely(PageHighMem(page)))
 		return;
+#ifdef CONFIG_KASAN_SHADOW_DYNAMIC
+	/* The first pages come from memblock. */
+	if (unlikely(!redzone_placed))
+		redzone_place();
+#endif
 	ptr = page_address(page);
 	if (unlikely(init) && kasan_has_integrated_init())
 		memset(kasan_reset_tag(ptr), 0, PAGE_SIZE << order);

@@ -19,10 +19,10 @@
 #include <trace/events/error_report.h>
 
 #include <asm/sections.h>
-#include <asm/stacktrace.h>
 
 #include "redzone.h"
 
+#include "arch.h"
 #include "internal.h"
 
 unsigned long kasan_port_irq_save(void)
@@ -43,44 +43,21 @@ unsigned int kasan_port_cpu(void)
 	return raw_smp_processor_id();
 }
 
-#if defined(CONFIG_ARM64)
-/* Find the interrupt stack of this CPU, if @sp lies on it. */
-static bool find_irq_stack(unsigned long sp, struct kasan_port_task *task)
-{
-	const struct stack_info info = stackinfo_get_irq();
-
-	if (!info.low || sp - info.low >= info.high - info.low)
-		return false;
-	task->stack_start = info.low;
-	task->stack_end = info.high;
-	return true;
-}
-#else
-static bool find_irq_stack(unsigned long sp, struct kasan_port_task *task)
-{
-	struct stack_info info = {};
-	unsigned long seen = 0;
-
-	if (get_stack_info((unsigned long *)sp, current, &info, &seen) ||
-	    info.type == STACK_TYPE_UNKNOWN)
-		return false;
-	task->stack_start = (unsigned long)info.begin;
-	task->stack_end = (unsigned long)info.end;
-	return true;
-}
-#endif
-
 void kasan_port_task(struct kasan_port_task *task)
 {
 	const unsigned long sp = (unsigned long)__builtin_frame_address(0);
 	const unsigned long stack = (unsigned long)task_stack_page(current);
+	unsigned long low, high;
 
 	task->id = task_pid_nr(current);
 	task->name = current->comm;
 	if (sp - stack < THREAD_SIZE) {
 		task->stack_start = stack;
 		task->stack_end = stack + THREAD_SIZE;
-	} else if (!find_irq_stack(sp, task)) {
+	} else if (kasan_arch_irq_stack(sp, &low, &high)) {
+		task->stack_start = low;
+		task->stack_end = high;
+	} else {
 		task->stack_start = task->stack_end = 0;
 	}
 }

@@ -37,6 +37,13 @@
 #define redzone_alloc_pages_init(addr, size, init) redzone_alloc_pages((addr), (size))
 #endif
 
+#ifdef CONFIG_KASAN_SHADOW_DYNAMIC
+/** redzone_place() - tell the runtime where the shadow lies, if it has not been told. From the first hooks after the
+ *  architecture's kasan_init(). redzone_placed: it knows. */
+void redzone_place(void);
+extern bool redzone_placed;
+#endif
+
 /** redzone_start() - start the runtime, with the boot parameters. Once, from the first hook of the slab allocator. */
 void redzone_start(void);
 

@@ -16,6 +16,7 @@
 
 #include "redzone.h"
 
+#include "arch.h"
 #include "internal.h"
 
 static int __init take_parameter(char *name, char *value, const char *unused, void *arg)
@@ -36,10 +37,30 @@ static int __init take_parameter(char *name, char *value, const char *unused, vo
 	return 0;
 }
 
+#ifdef CONFIG_KASAN_SHADOW_DYNAMIC
+bool redzone_placed;
+
+void redzone_place(void)
+{
+	unsigned long low, high;
+	const char *wrong;
+
+	if (redzone_placed || !kasan_arch_shadow(&low, &high))
+		return;
+	wrong = redzone_shadow_place(CONFIG_KASAN_SHADOW_OFFSET, low, high);
+	if (wrong)
+		panic("kasan: %s", wrong);
+	redzone_placed = true;
+}
+#endif
+
 void __init redzone_start(void)
 {
 	static char parameters[COMMAND_LINE_SIZE] __initdata;
 
+#ifdef CONFIG_KASAN_SHADOW_DYNAMIC
+	redzone_place();
+#endif
 	/* The parser writes into what it reads. */
 	strscpy(parameters, boot_command_line, sizeof(parameters));
 	/* As Linux does it: every report is whole, unless kasan.repeat=brief asks for less. */

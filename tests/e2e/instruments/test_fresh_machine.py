@@ -75,6 +75,16 @@ def test_judge_of_test(status, lines, wrong):
     assert all(text in said for text in wrong)
 
 
+def test_judge_of_an_installed_command():
+    assert fresh_machine.judge_own(1, RUN) == fresh_machine.judge_install(0, []) == ""
+    assert "it fetched something" in fresh_machine.judge_own(1, ["redzone: fetching the C library", *RUN])
+    assert "no report of the slab-out-of-bounds" in fresh_machine.judge_own(1, RUN[1:])
+    assert fresh_machine.judge_install(2, ["E: no network"]) == "ended with status 2\nE: no network"
+    said = ["redzone: error: this user has no home folder: name a folder with REDZONE_BUILD=DIR"]
+    assert fresh_machine.judge_no_home(2, said) == ""
+    assert fresh_machine.judge_no_home(2, ["no home"]) and fresh_machine.judge_no_home(1, said)
+
+
 def test_skips_are_known_by_name_and_reason():
     lines = ["ok 1 a.b", "ok 2 a c # SKIP no tool; install it", "not ok 3 d"]
     assert fresh_machine.skipped(lines) == [("a c", "no tool; install it")]
@@ -95,7 +105,7 @@ def test_the_command_takes_all_steps():
     known = suites.load()
     for quick in (False, True):
         for step in fresh_machine.steps(quick):
-            if step.words[0] == "sh":
+            if step.words[0] != "./redzone":
                 continue
             verb, *words = step.words[1:]
             context = cli.command.commands[verb].make_context(verb, list(words))
@@ -122,7 +132,7 @@ def test_recommended_packages(machines, tmp_path, modules):
     if modules:
         assert results[0].name == "bookworm.run" and results[0].status == PASS
     else:
-        assert [(result.name, result.status) for result in results] == [("bookworm.machine", FAIL)]
+        assert [result.name for result in results] == ["bookworm.machine", "installed.machine"]
         assert "would show nothing" in results[0].detail
 
 
@@ -142,14 +152,21 @@ def machines(tmp_path, monkeypatch):
     monkeypatch.setattr(debianroot, "make_root", lambda tar, root: root.mkdir(parents=True))
     monkeypatch.setattr(debianroot, "clone", lambda source, root, where: None)
     monkeypatch.setattr(debianroot, "uncommitted", lambda source: ["a.c", "b.c"])
-    inside = {"sh": lambda words: list(words), "./redzone": lambda words: ["sh", "-c", script[words[1]]]}
+    inside = {
+        "sh": list,
+        "./redzone": lambda words: ["sh", "-c", script[words[1]]],
+        "setpriv": lambda words: ["sh", "-c", script["run" if "-u" not in words else "no-home"]],
+    }
     monkeypatch.setattr(debianroot, "inside", lambda root, where, words: inside[words[0]](words))
     monkeypatch.setattr(fresh_machine, "QEMU", "false")
+    monkeypatch.setattr(fresh_machine, "INSTALL", "true")
+    monkeypatch.setattr(fresh_machine, "_put_wheel", lambda context, root: None)
     said = "'not ok 1 e2e.broken' '# e2e: 0 passed, 1 failed (1 s)' '0 passed, 1 failed'"
     script = {
         "run": f"printf '%s\\n' '{RUN[0]}' '{RUN[1]}'; exit 1",
         "test": f"printf '%s\\n' {said}; exit 1",
         "doctor": "echo Everything is there.",
+        "no-home": "echo no home folder: REDZONE_BUILD=DIR; exit 2",
     }
     return tmp_path / "machines"
 
@@ -162,6 +179,10 @@ def test_each_command_is_a_result(machines, tmp_path):
         ("bookworm.run-hw-tags", PASS),
         ("bookworm.test-e2e", FAIL),
         ("bookworm.doctor", PASS),
+        ("bookworm.install", PASS),
+        ("bookworm.first-run", PASS),
+        ("bookworm.second-run", PASS),
+        ("bookworm.no-home", PASS),
     ]
     assert results[2].detail.splitlines() == ["0 passed, 1 failed:", "e2e.broken"]
     assert "e2e.broken" in results[2].log.read_text(encoding="utf-8")
@@ -176,7 +197,7 @@ def test_no_base_system_is_a_failure(machines, tmp_path, monkeypatch):
         raise Failure("mmdebstrap could not make it")
 
     monkeypatch.setattr(debianroot, "base_system", fail)
-    (result,) = fresh_machine.run(Context(tmp_path, quick=True))
+    result, _ = fresh_machine.run(Context(tmp_path, quick=True))
     assert (result.name, result.status) == ("bookworm.machine", FAIL)
     assert "mmdebstrap could not make it" in result.detail
 

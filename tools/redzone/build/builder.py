@@ -18,11 +18,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.status import Status
 
-from redzone.build import compiledb, headers
+from redzone.build import compiledb, headers, prebuilt
 from redzone.core import base, libc_source, process
 from redzone.core.arch import ARCHES, DEFAULT
 from redzone.core.base import BUILD, ROOT, Failure
 
+# This package, which the build's own scripts use.
+PACKAGE = Path(__file__).resolve().parent.parent
 COMPILERS = ("clang-19", "clang-22", "gcc")
 MODES = ("generic", "sw_tags", "hw_tags", "off")
 # Modes in which the compiler has no part, so nothing is inline or outline.
@@ -30,7 +32,7 @@ UNINSTRUMENTED = ("hw_tags", "off")
 # Keys of the outside tools that making a kernel and booting it takes, beside a compiler.
 KERNEL = ("cmake", "ninja", "lld", "objcopy", f"qemu-{DEFAULT}")
 # What a preset's name may carry behind a `+`, in this order: {feature: CMake variables}. They need no preset
-# of their own.
+# of their own. release: of the objects that a wheel carries, see prebuilt.py.
 FEATURES = {
     "scs": ("REDZONE_SHADOW_CALL_STACK",),
     "scs-runtime": ("REDZONE_SHADOW_CALL_STACK", "REDZONE_SCS_RUNTIME"),
@@ -43,6 +45,8 @@ FEATURES = {
     "rt": ("REDZONE_PREEMPT_RT",),
     "irqsoff": ("REDZONE_IRQSOFF",),
     "ubsan": ("REDZONE_UBSAN",),
+    "sample": ("REDZONE_SAMPLE",),
+    "release": ("REDZONE_RELEASE",),
 }
 # {option of a command, with underscores: the feature that it stands for}.
 OPTION_FEATURES = {
@@ -64,6 +68,7 @@ LIMITED = {
 _chosen = []
 
 _CACHED_TOOLS = re.compile(r"(?m)^CMAKE_(?:MAKE_PROGRAM|\w+_COMPILER):\w+=(/.+)$")
+_CACHED_HOME = re.compile(r"(?m)^CMAKE_HOME_DIRECTORY:INTERNAL=(/.+)$")
 _STEP = re.compile(r"^@step (\d+)/(\d+) (.*)$")
 
 
@@ -176,6 +181,9 @@ def presets():
 def tools_of(preset):
     """Return the keys of the outside tools that building @preset needs."""
     keys = ["cmake", "ninja"]
+    if preset in ("host-unit-s390x", "host-unit-riscv64"):
+        arch = preset.rpartition("-")[2]
+        return [*keys, ARCHES[arch].gcc, f"libc-{arch}"]
     if preset.startswith("host-unit"):
         return [*keys, "gcc" if preset.endswith("-gcc") else "clang-19", "libc"]
     if "-clang-22" in preset:
@@ -346,9 +354,10 @@ def _forget_changed(folder, programs):
     known = json.loads(memory.read_text(encoding="utf-8")) if memory.exists() else {}
     for program in programs:
         before = known.get(program.name)
-        rivals = set(_rivals(folder, program))
-        new_header = isinstance(before, dict) and not rivals.issubset(before.get("rivals", rivals))
-        state = {}
+        noted = before.get("headers") if isinstance(before, dict) else None
+        new_header = noted is not None and not set(_rivals(program, noted[0])).issubset(noted[1])
+        # If this build fails, they are still what the objects were made of.
+        state = {"headers": noted}
         for part, sources in (("objects", program.sources), ("library", program.library)):
             state[part] = [[program.cflags, [program.file_options.get(source) for source in sources]]]
             for source in sources:
@@ -363,34 +372,54 @@ def _forget_changed(folder, programs):
     memory.write_text(json.dumps(known), encoding="utf-8")
 
 
-def _rivals(folder, program):
-    """Return headers.rivals() of @program as it was compiled last in the build folder @folder."""
-    return headers.rivals(headers.included(folder, [program]), headers.folders(program))
+def _rivals(program, files):
+    """Return headers.rivals() of @program, whose objects were made of @files."""
+    return headers.rivals(list(map(Path, files)), headers.folders(program))
 
 
 def _note_headers(folder, programs):
-    """Remember for _forget_changed() which headers there are, now that @programs are compiled."""
+    """Remember for _forget_changed() which headers there are, now that @programs are compiled.
+
+    Ninja tells it only of the programs that it has just built."""
     memory = folder / "programs.json"
     known = json.loads(memory.read_text(encoding="utf-8"))
     for program in programs:
-        known[program.name]["rivals"] = _rivals(folder, program)
+        files = sorted(map(str, headers.included(folder, [program])))
+        known[program.name]["headers"] = [files, _rivals(program, files)]
     memory.write_text(json.dumps(known), encoding="utf-8")
+
+
+def made_of(preset, sources):
+    """Return the Paths of all files that the objects of @sources were made of, as last built for @preset."""
+    memory, wanted, found = BUILD / preset / "programs.json", set(map(str, sources)), set()
+    known = json.loads(memory.read_text(encoding="utf-8")) if memory.exists() else {}
+    for state in filter(lambda state: isinstance(state, dict), known.values()):
+        entries = (*state["objects"][1:], *state["library"][1:])
+        if state.get("headers") and not wanted.isdisjoint(entry[0] for entry in entries):
+            found.update(state["headers"][0])
+    return set(map(Path, found))
 
 
 # Megabytes without which a build that failed for no reason failed for want of room.
 ROOM = 64
 
 
-def _tools_are_there(folder):
-    """Return whether the programs that CMake found for the build folder are still in place."""
+def _is_usable(folder):
+    """Return whether the programs that CMake found for the build folder, and this tree, are still in
+    place."""
     cache = folder / "CMakeCache.txt"
-    text = cache.read_text(encoding="utf-8") if cache.is_file() else ""
+    if not cache.is_file():
+        return True
+    text = cache.read_text(encoding="utf-8")
+    home = _CACHED_HOME.search(text)
+    if home and Path(home[1]).resolve() != ROOT:
+        return False
     return all(Path(path).exists() for path in _CACHED_TOOLS.findall(text))
 
 
 def _configure(preset, folder):
     """Run CMake if the build folder is new, or if its programs have moved. Later changes make Ninja do it."""
-    known = _tools_are_there(folder)
+    known = _is_usable(folder)
     if known and (folder / "build.ninja").exists():
         return
     # Without --fresh CMake would keep the old paths.
@@ -398,6 +427,7 @@ def _configure(preset, folder):
     name, features = split_name(preset)
     variables = {variable: None for feature in features for variable in FEATURES[feature]}
     command = ["cmake", *fresh, "--preset", name, "-B", str(folder), f"-DREDZONE_PYTHON={sys.executable}"]
+    command += [f"-DREDZONE_PACKAGE={PACKAGE}", f"-DREDZONE_PREBUILT={prebuilt.folder(preset) or ''}"]
     command += [f"-D{variable}=ON" for variable in variables]
     result = process.run(command, cwd=ROOT)
     # On a full disk CMake succeeds, and removes the file that it could not write.
@@ -533,12 +563,13 @@ def _ninja(folder, targets, progress, jobs, go_on=False):
     return (status, *_tidy(lines))
 
 
-def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None, examine=None):
+def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None, examine=None, look=None):
     """Build @targets (default: all) and one kernel per program of @preset, with the tools of tools_of().
 
     copy_to: folder that gets the kernels' files; without it they stay in the build folder, where a later
     build replaces them. examine: if the build fails, it is called with the BuildFailure and the build folder,
     before another command can build there. With it, steps that do not depend on a failed one still run.
+    look: if the build succeeds, the same with the build folder.
 
     Returns {target: Image} of the kernels, {name: Path} of the modules. Raises BuildFailure (status 2) with
     the compiler's messages.
@@ -572,6 +603,8 @@ def build(preset, targets=(), programs=(), copy_to=None, quiet=False, jobs=None,
                 examine(failure, folder)
             raise failure
         _note_headers(folder, programs)
+        if look is not None:
+            look(folder)
         compiledb.update()
         if output and not quiet:
             print(output, file=sys.stderr)

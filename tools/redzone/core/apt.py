@@ -6,9 +6,8 @@ It does not touch the machine's apt configuration, installs nothing, and needs n
 """
 
 import shutil
-from pathlib import Path
 
-from redzone.core import base
+from redzone.core import base, distributions
 from redzone.core.base import Failure
 from redzone.core.process import call, reason
 
@@ -43,12 +42,7 @@ def options(folder, name, sources):
 
 def codename():
     """Return the code name of this machine's release, "" if it has none."""
-    try:
-        lines = Path("/etc/os-release").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return ""
-    fields = dict(line.split("=", 1) for line in lines if "=" in line)
-    return fields.get("VERSION_CODENAME", "").strip('"')
+    return distributions.os_release().get("VERSION_CODENAME", "")
 
 
 def _targets():
@@ -107,6 +101,25 @@ def newer_lists(folder):
         elif suite == f"{release}-security":
             lines.append(f"deb {uri} {suite} main")
     return options(folder, "newer.list", "\n".join(lines) + "\n") if lines else None
+
+
+def fetch_newer(folder, packages, megabytes):
+    """Unpack @packages of the backports suite into @folder/root. @megabytes: what all of it takes.
+
+    Raise Failure with the reason, as in "this machine has no archive with a newer one", or base.DiskFull."""
+    given = newer_lists(folder / "apt")
+    if given is None:
+        raise Failure("this machine has no archive with a newer one")
+    # With less, apt-get update does not end.
+    base.check_room(folder, megabytes=megabytes)
+    # Parts of a download that failed, or another version.
+    for package in folder.glob("*.deb"):
+        package.unlink()
+    for command in (["update"], ["download", *packages]):
+        status, output = call(["apt-get", "-q", *given, *command], cwd=folder)
+        if status != 0:
+            raise Failure(f"a newer one cannot be fetched: {reason(output, folder)}")
+    unpack(sorted(folder.glob("*.deb")), folder / "root")
 
 
 def unpack(packages, folder):

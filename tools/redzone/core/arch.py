@@ -37,7 +37,8 @@ class Shadow:
 @dataclass(frozen=True)
 class Arch:
     """machine: as an ELF file's header has it; bits: of an address. target: Clang's for freestanding code,
-    one whose driver accepts kernel-address. gcc: the key of the GCC for it among the outside programs.
+    one whose driver accepts kernel-address. gcc: the key of the GCC for it among the outside programs, None
+    if Debian has none.
     relative: the number of the relocation that puts a load-time address, its addend, into a word. modes: of
     the runtime. kernel: None if the reference kernel does not run on it. shadows: {mode: [Shadow]}, the
     default first; none where addresses have no half for the kernel."""
@@ -45,7 +46,7 @@ class Arch:
     machine: str
     bits: int
     target: str
-    gcc: str
+    gcc: str | None
     relative: int
     modes: tuple = ("generic",)
     kernel: Kernel | None = None
@@ -80,6 +81,9 @@ ARCHES = {
         shadows={"generic": [Shadow("4-level tables", 0xDFFFFC0000000000, 0xFFFF800000000000)]},
     ),
     "arm": Arch("EM_ARM", 32, "armv7a-none-eabi", "gcc-arm", 23),
+    "s390x": Arch("EM_S390", 64, "s390x-linux-gnu", "gcc-s390x", 12),
+    "powerpc64le": Arch("EM_PPC64", 64, "powerpc64le-linux-gnu", "gcc-powerpc64le", 22),
+    "loongarch64": Arch("EM_LOONGARCH", 64, "loongarch64-linux-gnusf", None, 3),
 }
 KERNELS = {name: arch.kernel for name, arch in ARCHES.items() if arch.kernel}
 # What a command means that names none.

@@ -33,7 +33,31 @@ if os.environ.get(PLACE):
 
 # What is kept for all trees of a user. Not absolute if the user has no home.
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "redzone"
-BUILD = Path(os.environ.get(PLACE) or (CACHE if INSTALLED else ROOT / "build"))
+# Installed packages build here, each in a folder of its own.
+INSTALLATIONS = CACHE / "installed"
+
+
+def _installation():
+    """Return the name of this installation's folder. CMake writes the package's path into what it makes, and
+    an update may bring files that are older than the objects of the last version."""
+    key = hashlib.sha256(os.fsencode(ROOT))
+    for record in sorted(ROOT.parent.parent.glob("redzone-*.dist-info/RECORD")):
+        key.update(record.read_bytes())
+    return f"{version()}-{key.hexdigest()[:8]}"
+
+
+def version():
+    """Return the version of this tree, which include/kasan/version.h states."""
+    text = (ROOT / "include" / "kasan" / "version.h").read_text(encoding="utf-8")
+    return ".".join(re.findall(r"^#define REDZONE_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", text, re.MULTILINE))
+
+
+BUILD = Path(os.environ.get(PLACE) or (INSTALLATIONS / _installation() if INSTALLED else ROOT / "build"))
+# Downloads go here: a tree has its own, and all installed versions share one place.
+DOWNLOADS = CACHE if INSTALLED and not os.environ.get(PLACE) else BUILD
+# Objects that a wheel brings along (build/prebuilt.py), and what their debug information calls the tree.
+PREBUILT = ROOT / "prebuilt"
+PREBUILT_TREE = "/redzone.tree"
 VENV = BUILD / "venv" if os.environ.get(PLACE) else ROOT / ".venv"
 LOGS = BUILD / "logs"
 
@@ -65,7 +89,8 @@ class Failure(Exception):
 
 def called(text):
     """Return @text, which may name this command, as the user calls it."""
-    return text.replace("./redzone", COMMAND)
+    text = text.replace("./redzone", COMMAND)
+    return text.replace("docs/use/", f"{ROOT}/docs/use/") if INSTALLED else text
 
 
 def say(text, fold=False):
@@ -113,6 +138,15 @@ def relative(path, start=None):
         except ValueError:
             continue
     return str(path)
+
+
+def placed(path):
+    """Return the file @path of debug information as this machine has it, if it names a file of the tree from
+    which a wheel's objects were made."""
+    if not path.startswith(f"{PREBUILT_TREE}/"):
+        return path
+    below = path[len(PREBUILT_TREE) + 1 :]
+    return str(BUILD / below[6:] if below.startswith("build/") else ROOT / below)
 
 
 def shorten(text):
@@ -200,16 +234,40 @@ def explain(error):
 _PATIENCE = 1.0
 
 
+def _is_at(file, path):
+    """Is the open @file still the one at @path?"""
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
+    except FileNotFoundError:
+        return False
+
+
 def lock(path, wait=True):
     """Lock the file @path, which says who holds it, and return it open: closing it releases the lock. Return
-    None if another has it, and not @wait."""
+    None if another has it, and not @wait. Its folder is made if it is not there."""
+    while True:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        file = _locked_file(path, wait)
+        # The command that had the lock may have removed the folder (`clean`).
+        if file is None or _is_at(file, path):
+            break
+        file.close()
+    if file is not None:
+        file.truncate(0)
+        file.write(f"{os.getpid()} {shlex.join(['./redzone', *sys.argv[1:]])[:200]}\n")
+        file.flush()
+    return file
+
+
+def _locked_file(path, wait):
+    """Return the file @path, open and locked, or None if another has it, and not @wait."""
     file = open(path, "a+", encoding="utf-8", errors="replace")  # noqa: SIM115 (open, it is the lock)
     started = time.monotonic()
     told = False
     while True:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | (0 if told else fcntl.LOCK_NB))
-            break
+            return file
         except BlockingIOError:
             if not wait:
                 file.close()
@@ -224,10 +282,6 @@ def lock(path, wait=True):
         if number != str(os.getpid()):
             who = f"process {number} ({command})" if number else "another command"
             say(f"waiting for {who}, which uses {relative(Path(path).parent)}", fold=True)
-    file.truncate(0)
-    file.write(f"{os.getpid()} {shlex.join(['./redzone', *sys.argv[1:]])[:200]}\n")
-    file.flush()
-    return file
 
 
 LOCK = ".redzone.lock"
@@ -237,7 +291,6 @@ LOCK = ".redzone.lock"
 def locked(folder):
     """Make @folder, below build/, and hold its lock, so that no other command changes the folder
     meanwhile."""
-    folder.mkdir(parents=True, exist_ok=True)
     with lock(folder / LOCK):
         yield
 
@@ -265,12 +318,6 @@ def sha256(path):
     """Return the SHA-256 of the file @path, in hexadecimal."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def version():
-    """Return the version of this tree, which include/kasan/version.h states."""
-    text = (ROOT / "include" / "kasan" / "version.h").read_text(encoding="utf-8")
-    return ".".join(re.findall(r"^#define REDZONE_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)$", text, re.MULTILINE))
 
 
 def plural(count, noun):

@@ -11,10 +11,11 @@ import subprocess
 import sys
 import textwrap
 
-from redzone.core import base, libc_source, mteqemu, outside, process
+from redzone.core import base, distributions, libc_source, mteqemu, outside, process
 from redzone.core.base import say
 
 USAGE = """Usage: ./redzone doctor [--install] [--for USE]... [--yes] [PROGRAM]...
+       ./redzone doctor --distribution NAME [--for USE]... [PROGRAM]...
 
   Shows the programs that Redzone calls: version, package, and what needs them.
 
@@ -26,6 +27,9 @@ Options:
              run (the default), test (the default suites), slow (those that run
              when they are named), port, fuzz, or all.
   --yes      Do not ask.
+  --distribution NAME
+             Print the command that installs it on another system, and nothing
+             else. NAME is debian, fedora, arch, alpine, homebrew or nix.
   --help     Show this message and exit.
 
 PROGRAM: install only this one, by the name that is shown.
@@ -43,6 +47,8 @@ LEVELS = {
     "port": "Also needed by ./redzone port",
     "fuzz": "Also needed by ./redzone fuzz",
 }
+if base.INSTALLED:
+    LEVELS = {level: LEVELS[level] for level in ("run", "fuzz")}
 INSTALL = "./redzone doctor --install"
 # What command_for() returns, in a message about something that is missing.
 HINT = re.compile(re.escape(INSTALL) + r"((?: [\w.+-]+)*) (?:installs|gets) ")
@@ -178,6 +184,13 @@ def command_of(hints):
     return " ".join([INSTALL, *(["--for run"] if names and [] in found else []), *names])
 
 
+def elsewhere(found):
+    """Return the command that installs the tools @found on a system that is not Debian or Ubuntu, "" if this
+    one is, or if no package of them is known."""
+    system = distributions.here()
+    return "" if system in (None, distributions.DEBIAN) or shutil.which("apt-get") else system.install(found)
+
+
 def require(keys, purpose, assume_yes=False):
     """Make sure that the tools named @keys are there; install them if that is allowed.
 
@@ -188,6 +201,8 @@ def require(keys, purpose, assume_yes=False):
         return
     packages = packages_of(found)
     commands = ", ".join("python3 with venv" if t.key == "venv" else t.name for t in found)
+    if command := elsewhere(found):
+        raise Missing(f"{commands} not found, needed to {purpose}; install by: {command}")
     if not assume_yes and interactive():
         say(f"to {purpose}, these are missing: {commands}")
         if size := size_of(packages):
@@ -228,21 +243,23 @@ def _mark(state):
 
 def table():
     """Print the table of tools. Return those that are missing, too old or broken."""
+    system = distributions.here() or distributions.DEBIAN
+    packages = {tool.key: " ".join(system.packages([tool])[0]) for tool in outside.TOOLS}
     widths = [
         max(len(tool.command or tool.package) for tool in outside.TOOLS),
         12,
-        max(len(tool.package) for tool in outside.TOOLS),
+        max(map(len, packages.values())),
     ]
     lacking = []
     for level, title in LEVELS.items():
-        print(title)
+        print(base.called(title))
         for tool in (tool for tool in outside.TOOLS if tool.level == level):
             state, version, why = outside.status(tool)
             if state != "ok":
                 lacking.append(tool)
             name = tool.command or tool.package
-            line = f"  {_mark(state)} {name:{widths[0]}}  {version:{widths[1]}}  {tool.package:{widths[2]}}  "
-            line += tool.use
+            line = f"  {_mark(state)} {name:{widths[0]}}  {version:{widths[1]}}  "
+            line += f"{packages[tool.key]:{widths[2]}}  {tool.use}"
             if state == "old":
                 line += f" (at least {'.'.join(map(str, tool.oldest()))})"
             print(line.rstrip(), flush=True)
@@ -260,7 +277,7 @@ def c_library():
     print(f"For programs: the source of musl {libc_source.VERSION}, a C library, for all trees of a user")
     print(f"  {_mark('ok' if found else 'missing')} {base.relative(place)}")
     if not found:
-        print(f"{'':{INDENT}}./redzone run fetches it, and {INSTALL} does so now")
+        print(base.called(f"{'':{INDENT}}./redzone run fetches it, and {INSTALL} does so now"))
     return bool(found)
 
 
@@ -282,30 +299,56 @@ class _Wrong(Exception):
     """The command line is not one of this verb; the text says why."""
 
 
+def _value(option, word, words, accepted):
+    """Return what follows @option, which is the argument @word, or begins it; the other arguments: @words."""
+    value = word.partition("=")[2] if "=" in word else (words.pop(0) if words else "")
+    if value not in accepted:
+        raise _Wrong(f"{option} '{value}' is not accepted; accepted: {', '.join(accepted)}")
+    return value
+
+
 def _parse(argv):
-    """Return (--install, --yes, the tools that are wanted, those that were named) of the arguments @argv."""
-    words, uses, named = list(argv), [], []
+    """Return (--install, --yes, the tools that are wanted, those that were named, --distribution) of the
+    arguments @argv."""
+    words, uses, named, system = list(argv), [], [], None
+    systems = {one.key: one for one in distributions.ALL}
     flags = {"--install": False, "--yes": outside.assume_yes()}
     while words:
         word = words.pop(0)
         if word in flags:
             flags[word] = True
-        elif word == "--for" or word.startswith("--for="):
-            use = word[6:] if "=" in word else (words.pop(0) if words else "")
-            if use not in (*LEVELS, "all"):
-                raise _Wrong(f"--for '{use}' is not accepted; accepted: {', '.join(LEVELS)}, all")
-            uses.append(use)
+        elif word.partition("=")[0] == "--for":
+            uses.append(_value("--for", word, words, (*LEVELS, "all")))
+        elif word.partition("=")[0] == "--distribution":
+            system = systems[_value("--distribution", word, words, tuple(systems))]
         elif word.startswith("-"):
-            raise _Wrong(f"unknown argument '{word}'; accepted: --install, --for USE, --yes, --help, PROGRAM")
+            known = "--install, --for USE, --yes, --distribution NAME, --help, PROGRAM"
+            raise _Wrong(f"unknown argument '{word}'; accepted: {known}")
         elif not outside.called(word):
             raise _Wrong(f"no program here is called '{word}'; ./redzone doctor lists them")
         else:
             named += outside.called(word)
-    if (uses or named) and not flags["--install"]:
-        raise _Wrong("--for and names of programs go with --install")
+    if system and flags["--install"]:
+        raise _Wrong("--install is for this machine, --distribution for another one; give one of them")
+    if (uses or named) and not (flags["--install"] or system):
+        raise _Wrong("--for and names of programs go with --install or --distribution")
     levels = {"run", *uses} if uses or not named else set()
-    wanted = [t for t in outside.TOOLS if t in named or t.level in levels or "all" in levels]
-    return flags["--install"], flags["--yes"], wanted, named
+    levels |= set(LEVELS if "all" in levels else ())
+    wanted = [t for t in outside.TOOLS if t in named or t.level in levels]
+    return flags["--install"], flags["--yes"], wanted, named, system
+
+
+def _show(system, wanted):
+    """Print how the tools @wanted are installed on the distributions.Distribution @system."""
+    if command := system.install(wanted):
+        print(command)
+    if system.after:
+        print(system.after)
+    _, unknown = system.packages(wanted)
+    if unknown:
+        print(
+            f"# {system.title} has no package, or none is known here, of: {' '.join(t.name for t in unknown)}"
+        )
 
 
 def _fetch_library():
@@ -318,7 +361,9 @@ def _fetch_library():
 def _install_missing(wanted, ask):
     states = {tool: outside.status(tool)[0] for tool in wanted}
     missing = [tool for tool in wanted if states[tool] == "missing"]
-    if missing:
+    if command := elsewhere(missing):
+        say(f"only Debian's and Ubuntu's packages are installed from here; install these by: {command}")
+    elif missing:
         install(packages_of(missing), ask)
         print()
     for tool in wanted:
@@ -329,16 +374,19 @@ def _install_missing(wanted, ask):
 def main(argv):
     """Run the verb with the arguments @argv. Return the exit status."""
     if "--help" in argv or "-h" in argv:
-        print(USAGE, end="")
+        print(base.called(USAGE), end="")
         return 0
     if "--version" in argv:
         print(f"redzone {base.version()}")
         return 0
     try:
-        installs, yes, wanted, named = _parse(argv)
+        installs, yes, wanted, named, system = _parse(argv)
     except _Wrong as error:
         say(f"error: doctor: {error}")
         return 2
+    if system:
+        _show(system, wanted)
+        return 0
     if installs:
         _install_missing(wanted, interactive() and not yes)
     # Only programs were named: nothing else is installed.
@@ -352,9 +400,9 @@ def main(argv):
     missing = [tool for tool in lacking if outside.status(tool)[0] == "missing"]
     print()
     for level in LEVELS if not installs else ():
-        if any(tool.level == level for tool in missing):
+        if own := [tool for tool in missing if tool.level == level]:
             more = "" if level == "run" else f" --for {level}"
-            print(f"{LEVELS[level]}, and missing: {INSTALL}{more}")
+            print(base.called(f"{LEVELS[level]}, and missing: {elsewhere(own) or INSTALL + more}"))
     if broken:
         print(f"Broken: {' '.join(broken)}; see above")
     elif not lacking and library:

@@ -33,6 +33,8 @@ SOURCE = FOLDER / f"musl-{VERSION}"
 # Where the file may be. A new one goes into the first folder that can be written, or into the build folder if
 # the user has named one for all that Redzone makes.
 PLACES = tuple(folder for folder in (base.CACHE / "libc", FOLDER) if folder.is_absolute())
+# A wheel brings the file along; nothing is written there.
+_BROUGHT = base.PREBUILT
 # Why a fetch failed that took long, and the seconds for which builds do not try again. Other failures are not
 # remembered: their cause may be gone at once.
 FAILED = FOLDER / "not-fetched"
@@ -90,7 +92,7 @@ def _fetch(archive):
 
 def kept():
     """Return the file of the source, None if this machine does not have it."""
-    for folder in PLACES:
+    for folder in (*PLACES, _BROUGHT):
         archive = folder / ARCHIVE
         if archive.is_file() and base.sha256(archive) == DIGEST:
             return archive

@@ -11,12 +11,12 @@ Standard library only: `doctor` uses it, and runs before there is a virtual envi
 import functools
 from pathlib import Path
 
-from redzone.core import apt, base, outside, process
-from redzone.core.base import BUILD, Failure
+from redzone.core import apt, base, outside
+from redzone.core.base import DOWNLOADS, Failure
 
 MINIMUM = (8, 1)
 COMMAND = outside.BY_KEY["qemu-arm64"].command
-FOLDER = BUILD / "qemu"
+FOLDER = DOWNLOADS / "qemu"
 # Megabytes that package lists, packages and their contents take.
 ROOM = 160
 PACKAGES = ("qemu-system-arm", "qemu-system-common", "qemu-system-data")
@@ -34,20 +34,13 @@ def _installed():
 
 def _fetch(why):
     """Unpack the packages into FOLDER/root."""
-    options = apt.newer_lists(FOLDER / "apt")
-    if options is None:
-        raise Unavailable(f"{why}, and this machine has no archive with a newer one")
     base.say(f"{why}; fetching Debian's newer one (13 MB) into {base.relative(FOLDER)}")
-    # With less, apt-get update does not end.
-    base.check_room(FOLDER, megabytes=ROOM)
-    # Parts of a download that failed, or another version.
-    for package in FOLDER.glob("*.deb"):
-        package.unlink()
-    for command in (["update"], ["download", *PACKAGES]):
-        status, output = process.call(["apt-get", "-q", *options, *command], cwd=FOLDER)
-        if status != 0:
-            raise Unavailable(f"{why}, and a newer one cannot be fetched: {process.reason(output, FOLDER)}")
-    apt.unpack(sorted(FOLDER.glob("*.deb")), FOLDER / "root")
+    try:
+        apt.fetch_newer(FOLDER, PACKAGES, ROOM)
+    except base.DiskFull:
+        raise
+    except Failure as error:
+        raise Unavailable(f"{why}, and {error}") from None
 
 
 def _unpacked():

@@ -83,6 +83,10 @@ TOOLS = (
     Tool("g++-arm64", "aarch64-linux-gnu-g++", "g++-aarch64-linux-gnu", "test", "suite porting: C++"),
     Tool("g++-riscv64", "riscv64-linux-gnu-g++", "g++-riscv64-linux-gnu", "test", "suite porting: C++"),
     Tool("gcc-arm", "arm-linux-gnueabihf-gcc", "gcc-arm-linux-gnueabihf", "test", "runtime builds"),
+    Tool("gcc-s390x", "s390x-linux-gnu-gcc", "gcc-s390x-linux-gnu", "test", "runtime builds"),
+    Tool(
+        "gcc-powerpc64le", "powerpc64le-linux-gnu-gcc", "gcc-powerpc64le-linux-gnu", "test", "runtime builds"
+    ),
     Tool("gcc-cortexm", "arm-none-eabi-gcc", "gcc-arm-none-eabi", "test", "Cortex-M"),
     Tool("g++-cortexm", "arm-none-eabi-g++", "gcc-arm-none-eabi", "test", "suite porting: C++"),
     Tool("qemu-arm", "qemu-system-arm", "qemu-system-arm", "test", "suite porting: Cortex-M", (7, 2)),
@@ -96,6 +100,14 @@ TOOLS = (
     Tool("objdump", "llvm-objdump-19", "llvm-19", "test", "suite decode; ports look at what was linked"),
     Tool("nm", "llvm-nm-19", "llvm-19", "test", "suites decode and porting"),
     Tool("libc", "", "libc6-dev", "test", "unit tests on this machine", header="/usr/include/stdio.h"),
+    Tool(
+        *("libc-s390x", "", "libc6-dev-s390x-cross", "slow", "suite unit-emulated"),
+        header="/usr/s390x-linux-gnu/include/stdio.h",
+    ),
+    Tool(
+        *("libc-riscv64", "", "libc6-dev-riscv64-cross", "slow", "suite unit-emulated"),
+        header="/usr/riscv64-linux-gnu/include/stdio.h",
+    ),
     Tool("clang-format", "clang-format-19", "clang-format-19", "test", "suite style"),
     Tool("clang-tidy", "clang-tidy-19", "clang-tidy-19", "test", "suite style"),
     Tool("git", "git", "git", "test", "suite style"),
@@ -134,6 +146,9 @@ def _of_ports(known):
 
 _port_tools, PROBLEMS = _of_ports({tool.key: tool for tool in TOOLS})
 TOOLS += tuple(_port_tools)
+if base.INSTALLED:
+    # An installed command has its environment already.
+    TOOLS = tuple(tool for tool in TOOLS if tool.key != "venv")
 # Packages that some releases have in a newer version under another name; that one is then installed. Debian
 # 12: its cargo cannot read the registry's present index.
 NEWER = {"cargo": "cargo-web"}

@@ -41,6 +41,14 @@ def register(group):
         "negative: for a log that does not have it.",
     )
     @click.option(
+        "--record",
+        "records",
+        multiple=True,
+        metavar="FILE",
+        help="A crash record: what kasan_record_read() gave after a reset, as it is or as hex digits. May be "
+        "repeated.",
+    )
+    @click.option(
         "--allocator",
         "allocators",
         multiple=True,
@@ -73,6 +81,7 @@ def register(group):
           dmesg | ./redzone decode - --elf vmlinux
           ./redzone decode serial.log --elf firmware.elf --json decoded.json
           ./redzone decode serial.log --elf pie.elf --load-offset 0x80000000
+          ./redzone decode --record record.bin --elf firmware.elf
           ./redzone decode new.log --baseline decoded.json
           ./redzone decode console.log --elf vmlinux --html bugs.html
 
@@ -80,7 +89,7 @@ def register(group):
         Exit status: 0 no report (with --baseline: no new bug), 1 reports, 2 usage error,
         or no report although a line looks as if it came from a sanitizer.
         """
-        context.exit(run(logs or ("-",), **options))
+        context.exit(run(logs or (() if options["records"] else ("-",)), **options))
 
 
 def _offset(text):
@@ -96,9 +105,22 @@ def _offset(text):
     return value
 
 
-def run(logs, images, modules, folders, offset, allocators, baseline, json_file, everything, quiet, **files):
-    """Decode @logs. Return the exit status."""
-    from redzone.decode import decoder, model, symbols, terminal
+def run(
+    logs,
+    images,
+    modules,
+    folders,
+    offset,
+    records,
+    allocators,
+    baseline,
+    json_file,
+    everything,
+    quiet,
+    **files,
+):
+    """Decode @logs and @records. Return the exit status."""
+    from redzone.decode import decoder, model, record, symbols, terminal
 
     # What a log is made of has no cycles. Looking for some takes as long as reading.
     gc.disable()
@@ -120,13 +142,19 @@ def run(logs, images, modules, folders, offset, allocators, baseline, json_file,
     outputs = wanted.Outputs(**files, folders=list(folders))
     if files["github"] and json_file == "-":
         raise Failure("--github and --json - both write to stdout; give --json a file")
-    outputs.check([name for name in (*logs, *images) if name != "-"])
+    outputs.check([name for name in (*logs, *records, *images) if name != "-"])
+    place = record.place_of(images) if records else None
+    read = [(name, record.Record(record.read(name), place)) for name in records]
     with contextlib.ExitStack() as stack:
         found = stack.enter_context(symbols.Symbols(images, modules, offset)) if images else None
         one = decoder.Decoder(found, folders, allocators)
         for name in logs:
             decoder.read_file(one, name)
+        for name, found in read:
+            one.begin(name)
+            one.feed(found.text.encode("ascii"))
         log = one.finish()
+        log.notes += [note for _, found in read for note in found.notes]
     decoder.mark_known(log, known)
     if json_file != "-":
         with outputs.plain():
@@ -138,7 +166,9 @@ def run(logs, images, modules, folders, offset, allocators, baseline, json_file,
         # A CI job must not read this as "no report".
         base.say(f"no report was found, but a line looks like a sanitizer's: {log.suspect}")
         return base.USAGE
-    return base.REPORTED if log.new_bugs() or log.dropped else base.OK
+    # A report of which nothing could be read is one too.
+    unread = any(found.bad and not found.reports for _, found in read)
+    return base.REPORTED if log.new_bugs() or log.dropped or unread else base.OK
 
 
 def _write(name, text):

@@ -11,6 +11,7 @@ import tempfile
 import zlib
 from pathlib import Path
 
+from redzone.core import base
 from redzone.core.base import Failure
 from redzone.decode import exact, variables
 from redzone.decode.model import Location, Variable
@@ -201,7 +202,7 @@ class Image:
                 self._cache.clear()
             found = []
             for one in self._ask(f"{address:#x}").get("Symbol", []):
-                path, line = Path(one.get("FileName") or ""), one.get("Line", 0)
+                path, line = Path(base.placed(one.get("FileName") or "")), one.get("Line", 0)
                 # Without a line the function still is the right one. A file without a folder then comes from
                 # the symbol table, because there is no debug information.
                 if path.name and (line or path.is_absolute()):
@@ -220,7 +221,7 @@ class Image:
             if all(one.get(key) for key in ("Name", "DeclFile", "DeclLine", "FrameOffset", "Size")):
                 start, line = one["FrameOffset"], one["DeclLine"]
                 variable = Variable(one["Name"], start, start + int(one["Size"], 16), line)
-                found.append((variable, Location("", str(Path(one["DeclFile"])), line)))
+                found.append((variable, Location("", str(Path(base.placed(one["DeclFile"]))), line)))
         return found
 
     def variable_at(self, address):

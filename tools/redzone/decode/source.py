@@ -147,8 +147,7 @@ class Types:
             for unit in found.iter_CUs() if found else ():
                 top = unit.get_top_DIE()
                 self._left -= 1
-                name = str(PurePosixPath(_text(top, "DW_AT_comp_dir")) / _text(top, "DW_AT_name"))
-                units[name] = top
+                units[dwarf.unit_path(top)] = top
                 if self._left < 0:
                     break
             self._units[image] = units
@@ -222,9 +221,18 @@ def is_users(path):
     return not path.startswith(_OURS) and not _COMPILERS.match(path)
 
 
+def _has_program(stack):
+    """Has @stack frames of the reference kernel? Others in it are of a program."""
+    return any(one.path.startswith(PLUMBING) for frame in stack.frames for one in frame.locations)
+
+
 def set_helpers(report):
-    """The reference kernel and the C library act for the program that calls them: the bug is in that."""
+    """The reference kernel and the C library act for the program that calls them: the bug is in that. A
+    program's own list_add() is not Linux's."""
     for stack in report.stacks:
+        for frame in stack.frames if _has_program(stack) else ():
+            if frame.role == "helper" and any(is_users(one.path) for one in frame.locations):
+                frame.role = ""
         program = (
             any(not one.path.startswith(_SERVANTS) for one in frame.locations) for frame in stack.frames
         )
@@ -254,7 +262,7 @@ def add_excerpts(report, sources):
 def place_of(stack):
     """Return the Location that a Stack is about: the first one of its first ordinary function, or of a helper
     if it has no other."""
-    helper = None
+    helper, with_program = None, _has_program(stack)
     for frame in stack.frames:
         if not (frame.reliable and frame.locations) or frame.role == "sanitizer":
             continue
@@ -263,7 +271,8 @@ def place_of(stack):
             own = (
                 one
                 for one in frame.locations
-                if roles.role(one.function) != "helper" and not _COMPILERS.match(one.path)
+                if not _COMPILERS.match(one.path)
+                and (roles.role(one.function) != "helper" or (with_program and is_users(one.path)))
             )
             return next(own, frame.locations[-1])
         helper = helper or frame.locations[0]

@@ -10,6 +10,7 @@ import re
 import subprocess
 from pathlib import Path
 
+from redzone.core import base
 from redzone.core.base import ROOT
 from redzone.decode.frames import parse_frame
 from redzone.decode.model import Frame, Location
@@ -55,7 +56,7 @@ def at_address(elf, name, address, command="llvm-symbolizer-19"):
     path, _, line = lines[2].rpartition(":")
     if not line.isdecimal() or line == "0":
         return None
-    return Location("", path, int(line))
+    return Location("", base.placed(path), int(line))
 
 
 def _lines(die, name, function, inside=""):
@@ -84,7 +85,7 @@ def declared(elf, name, file):
         found = dwarf.information(binary)
         for unit in found.iter_CUs() if found else ():
             top = unit.get_top_DIE()
-            path = str(Path(_text(top, "DW_AT_comp_dir")) / _text(top, "DW_AT_name"))
+            path = dwarf.unit_path(top)
             if path == file or path.endswith(f"/{file}"):
                 lines.update(_lines(top, parts[-1], function))
     if len(lines) != 1:

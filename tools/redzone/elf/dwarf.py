@@ -3,6 +3,9 @@
 
 import functools
 import struct
+from pathlib import PurePosixPath
+
+from redzone.core import base
 
 
 def errors():
@@ -44,3 +47,8 @@ def text(die, attribute):
     """Return the text that the entry @die has as its @attribute, "" if it has none."""
     value = die.attributes.get(attribute)
     return value.value.decode("utf-8", "replace") if value is not None else ""
+
+
+def unit_path(top):
+    """Return the path of the file that the unit with the entry @top was compiled from."""
+    return base.placed(str(PurePosixPath(text(top, "DW_AT_comp_dir")) / text(top, "DW_AT_name")))

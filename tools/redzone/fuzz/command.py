@@ -94,7 +94,9 @@ def register(group, check):
         exported = values.pop("export")
         again = [*_given(context, {*names, *AGAIN}), *files]
         line = [_shown(ROOT / "redzone"), "run", *_given(context, names), *files, _shown(target.HARNESS)]
-        if not line[0].startswith((".", "/")):
+        if base.INSTALLED:
+            line[0] = base.COMMAND
+        elif not line[0].startswith((".", "/")):
             line[0] = f"./{line[0]}"
 
         def repeat(path):

@@ -169,6 +169,8 @@ def build(work, options, folder):
     executable = put_executable(folder)
     target = work.machine(image, folder)
     target.append = [*target.append, "fuzz.wait=@page@"]
+    # Its configuration may go to another host.
+    target.emulated = True
     target.options = [*shared_memory(target.memory), *wake_ports()]
     places = []
     if family == "clang":

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from redzone.core import base
 from redzone.core.base import Failure
-from redzone.kit import amalgamate, audit_constructors, audit_dumps, audit_early, audit_inline, audit_x86
+from redzone.kit import amalgamate, audit_constructors, audit_dumps, audit_inline, audit_x86
 
 # The symbols that the runtime defines for compilers. A test compares this with its objects.
 RUNTIME_ABI = re.compile(
@@ -464,7 +464,8 @@ def missing(images):
 def audit(paths, windows=(), offset=None, exclude=(), early=(), dumps=()):
     """Return the result as a dictionary; `findings` is empty if all is well. @early: functions that run
     before the shadow exists. @dumps: of GCC, files or folders."""
-    from redzone.kit import audit_units
+    # The disassembler takes long to load.
+    from redzone.kit import audit_early, audit_units
 
     images = [image for path in paths for image in audit_units.load(Path(path))]
     warnings = name_units(images)
@@ -573,6 +574,8 @@ def text(result, everything=False):
             users = ", ".join(_names(entry["wanted_by"], everything))
             lines.append(f"  {entry['name']}{origin}: {users}")
     if result["early"] is not None:
+        from redzone.kit import audit_early
+
         lines += audit_early.text(result["early"], everything)
     if result["warnings"]:
         lines += ["", f"{base.plural(len(result['warnings']), 'warning')}:"]

@@ -231,6 +231,8 @@ _DECODERS = {
     "arm": _arm,
     "thumb": _arm,
 }
+# Those whose instructions this module knows, by their names in arch.ARCHES.
+ARCHITECTURES = tuple(name for name in _DECODERS if name != "thumb")
 _MODES = {
     "arm64": (capstone.CS_ARCH_ARM64, capstone.CS_MODE_ARM),
     "riscv64": (capstone.CS_ARCH_RISCV, capstone.CS_MODE_RISCV64 | capstone.CS_MODE_RISCVC),

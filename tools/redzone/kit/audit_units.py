@@ -20,7 +20,7 @@ from redzone.elf.members import is_archive, members
 from redzone.elf.symbols import ABSOLUTE, FILE, FUNC, LOCAL, SECTION, UNDEFINED, symbols, table
 from redzone.kit import audit_code
 
-_NAMES = {(arch.machine, arch.bits): name for name, arch in ARCHES.items()}
+_NAMES = {(ARCHES[name].machine, ARCHES[name].bits): name for name in audit_code.ARCHITECTURES}
 RISCV_WORDS = {1: 4, 2: 8}  # R_RISCV_32 and R_RISCV_64, and their sizes
 DW_LANG_ASSEMBLER = 0x8001
 ARRAYS = (14, 15, 16)  # SHT_INIT_ARRAY, SHT_FINI_ARRAY, SHT_PREINIT_ARRAY
@@ -133,7 +133,9 @@ class Image:
     def _read(self, label):
         self.arch = _NAMES.get((self.file.machine, self.file.bits))
         if self.arch is None:
-            raise Failure(f"{label}: machine {self.file.machine}; accepted: {', '.join(ARCHES)}")
+            raise Failure(
+                f"{label}: machine {self.file.machine}; accepted: {', '.join(audit_code.ARCHITECTURES)}"
+            )
         self.relocatable = self.file.type == elf.ET_REL
         self.word = self.file.bits // 8
         self.sections = [self._section(section) for section in self.file.sections]

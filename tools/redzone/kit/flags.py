@@ -129,12 +129,16 @@ def _problems_of_generic(choice):
     """Yield what Generic mode does not allow or lacks."""
     if choice.dynamic and choice.offset is not None:
         yield "--dynamic with --shadow-offset: the compiler uses the offset and ignores --dynamic; give one"
-    if choice.dynamic and choice.family == "gcc":
+    no_place = choice.layout == "full" and choice.where == "outline" and not choice.stack
+    if choice.dynamic and choice.family == "gcc" and not no_place:
         yield (
             "--dynamic with gcc: GCC has no dynamic shadow; give --shadow-offset, or --outline --no-stack, "
             "whose checks are calls and find the shadow at run time"
         )
-    if choice.layout == "full":
+    if choice.layout == "full" and choice.dynamic:
+        if choice.low is not None or choice.high is not None:
+            yield "--low and --high with --dynamic: kasan_shadow_place() says them at run time"
+    elif choice.layout == "full":
         missing = _missing(choice)
         if missing:
             yield f"--layout full needs {missing}"
@@ -307,7 +311,9 @@ def compute(choice):
     ]
     if choice.mode == "hw_tags":
         return result
-    if choice.layout == "full":
+    if choice.layout == "full" and choice.dynamic:
+        result.defines += ["CONFIG_KASAN_SHADOW_FULL=1", "CONFIG_KASAN_SHADOW_DYNAMIC=1"]
+    elif choice.layout == "full":
         result.defines += [
             "CONFIG_KASAN_SHADOW_FULL=1",
             f"CONFIG_KASAN_SHADOW_LOW={choice.low:#x}UL",

@@ -16,7 +16,7 @@ from pathlib import Path
 from redzone.core import base, mteqemu, outside, process
 from redzone.core.arch import DEFAULT, KERNELS
 from redzone.core.base import Failure
-from redzone.machine import stream
+from redzone.machine import accel, stream
 from redzone.machine.console import ProgramLine, Reader
 
 # The kernel's own limits. CPUs:
@@ -51,7 +51,7 @@ class Machine:
     device tree and by RNDR; the same by default, so that runs repeat. options: further options of QEMU.
     host: host.Host, which has what the kernel may ask for; None: nothing. turn: number of this boot of
     several: from the second on, all random numbers are others, so that a bug that needs luck has another
-    chance.
+    chance. emulated: QEMU runs it, whatever the user has chosen.
     """
 
     image: Path
@@ -71,6 +71,7 @@ class Machine:
     options: list = field(default_factory=list)
     host: object = None
     turn: int = 1
+    emulated: bool = False
 
 
 @dataclass
@@ -154,8 +155,7 @@ def qemu_command(machine, output):
     command = [
         *qemu,
         *sandbox(*qemu),
-        *("-machine", machine_type(machine)),
-        *("-cpu", machine.cpu),
+        *accel.words(accel.choose(machine, emulator), machine_type(machine), machine.cpu),
         *("-smp", str(machine.smp)),
         *("-m", machine.memory),
         *("-display", "none", "-no-reboot", "-nic", "none", "-monitor", "none"),
@@ -221,7 +221,8 @@ class _Boot:
         # The request for standard input that waits for the input.
         self._request = None
         output, into = os.pipe()
-        with contextlib.suppress(OSError):
+        # macOS has no such size.
+        with contextlib.suppress(OSError, AttributeError):
             fcntl.fcntl(into, fcntl.F_SETPIPE_SZ, _PIPE_SIZE)
         self.output = open(output, "rb", buffering=0)  # noqa: SIM115
         try:

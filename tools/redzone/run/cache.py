@@ -16,7 +16,7 @@ from pathlib import Path
 
 from redzone.core import base
 from redzone.core.base import BUILD, ROOT
-from redzone.machine import qemu
+from redzone.machine import accel, qemu
 
 # Tests that run at the same time have one each.
 FOLDER = Path(os.environ.get("REDZONE_VERDICTS") or BUILD / "verdicts")
@@ -39,7 +39,8 @@ def _kernel(place):
     parts = []
     folders = [*place.glob("CMakeFiles/kernel*.dir"), *place.glob("CMakeFiles/runtime*.dir")]
     files = [path for folder in folders for path in folder.rglob("*.obj")]
-    files += [*place.glob("kernel.lds"), *place.glob("libc.json")]
+    files += [*place.glob("kernel.lds"), *place.glob("libc.json"), *place.glob("compiler")]
+    files += (base.PREBUILT / place.name).glob("key")
     for path in sorted([*files, *(ROOT / "tools" / "build-scripts").glob("*.py")]):
         parts += [str(path), base.sha256(path)]
     return _hash(*parts)
@@ -54,32 +55,38 @@ def _emulator(machine):
         if path is not None:
             info = os.stat(path)
             found += [os.path.realpath(path), info.st_size, info.st_mtime_ns]
-    return [command, found]
+    return [command, found, accel.choose(machine, qemu.emulator)]
 
 
-def keys(work, machine, indexes):
-    """Return {index: key} of those of @indexes, among the sources of the job.Job @work, that were compiled
-    just now. @machine: the qemu.Machine that they get."""
-    options, place = work.options, BUILD / work.preset
-    library = [place / "CMakeFiles" / "programs.library.dir", *work.parts.get("objects", ())]
+def built(place, objects):
+    """Return what a key depends on in the build folder @place, for keys(), before another command builds
+    there. @objects: the user's own objects and archives."""
+    library = [place / "CMakeFiles" / "programs.library.dir", *objects]
     shared = []
     for path in library:
         for file in sorted(path.rglob("*.obj")) if path.is_dir() else [path]:
             if file.exists():
                 shared += [str(file), base.sha256(file)]
+    names = filter(None, (place / "programs.o.rsp").read_text(encoding="utf-8").split("\n"))
+    return [_kernel(place), shared], [base.sha256(place / name) for name in names]
+
+
+def keys(work, machine, indexes, built):
+    """Return {index: key} of those of @indexes, among the sources of the job.Job @work, that were compiled
+    just now. @machine: the qemu.Machine that they get. @built: from built()."""
+    options, (common, objects) = work.options, built
     stdin = Path(options.stdin).read_bytes() if options.stdin else b""
     data = [[name, base.sha256(path)] for name, path in work.files]
     common = _hash(
-        _kernel(place), _emulator(machine), shared, stdin, data, list(options.arguments), options.env,
+        common, _emulator(machine), stdin, data, list(options.arguments), options.env,
         list(machine.append), [machine.cpu, machine.smp, machine.memory, machine.icount, machine.mode,
         machine.seed], options.timeout, options.stack,
     )  # fmt: skip
-    objects = (place / "programs.o.rsp").read_text(encoding="utf-8").split("\n")
     found = {}
-    for index, name in zip(indexes, filter(None, objects), strict=True):
+    for index, compiled in zip(indexes, objects, strict=True):
         test = work.tests[index] if work.tests is not None else None
         own = [test.arguments, test.env, test.fails, test.skip] if test is not None else []
-        found[index] = _hash(common, work.sources[index].stem, own, (place / name).read_bytes())
+        found[index] = _hash(common, work.sources[index].stem, own, compiled)
     return found
 
 

@@ -60,7 +60,7 @@ def _build(work, folder):
     made_of = work.sources or work.parts.get("objects")
     program = builder.Program("program", work.sources, **work.code, **work.parts)
     programs = [program] if made_of else []
-    kernel = "program" if programs else "redzone"
+    kernel = "program" if programs else "redzone-modules"
     targets = () if programs else (kernel,)
     if len(work.sources) > 1:
         built = keep_going.build(work.preset, [*programs, *loaded], folder, work.owners)

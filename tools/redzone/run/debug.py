@@ -32,7 +32,7 @@ def _python(debugger, mode):
     """Return lines of Python that add the command to the @debugger, "gdb" or "lldb"."""
     settings = {
         "granule": 8 if mode == "generic" else 16,
-        "root": str(ROOT),
+        "roots": [str(ROOT), base.PREBUILT_TREE],
         "folder": str(Path.cwd()),
     }
     first = "gdb" if debugger == "gdb" else "lldb, lldb.debugger"
@@ -49,6 +49,8 @@ def prepare(elf, mode):
     gdb = [
         "set confirm off",
         f"file {elf}",
+        f"set substitute-path {base.PREBUILT_TREE}/build {BUILD}",
+        f"set substitute-path {base.PREBUILT_TREE} {ROOT}",
         "python",
         *_python("gdb", mode),
         "end",
@@ -59,6 +61,7 @@ def prepare(elf, mode):
     ]
     lldb = [
         f'target create "{elf}"',
+        f"settings set target.source-map {base.PREBUILT_TREE}/build {BUILD} {base.PREBUILT_TREE} {ROOT}",
         *(f"script {line}" for line in _python("lldb", mode)),
         f"gdb-remote 127.0.0.1:{port}",
         # Nothing says where a kernel was loaded.

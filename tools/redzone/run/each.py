@@ -355,14 +355,13 @@ class _Run:
             elif verdict.end != "ok":
                 print(f"{verdict.file}: {verdict.title}", flush=True)
 
-    def image(self, image, indexes, folder, passed):
+    def image(self, image, indexes, folder, passed, built):
         """Run the programs of the builder.Image @image, which are the files with @indexes.
 
-        @passed: a cache.Passed."""
+        @passed: a cache.Passed. @built: from cache.built()."""
         work, options = self.work, self.work.options
         machine = work.machine(image, folder, indexes)
-        # Several images have one place for their objects, and the last one is there.
-        known = cache.keys(work, machine, indexes) if passed.used else {}
+        known = cache.keys(work, machine, indexes, built) if passed.used else {}
         left = []
         for number, index in enumerate(indexes, 1):
             if known.get(index) in passed:
@@ -425,7 +424,12 @@ def run(work, folder, log):
         **work.code,
         **work.parts,
     )
-    images, rejected = each_build.build(work.preset, program, folder, spare=work.tests is not None)
+    made = []
+
+    def look(place):
+        made.append(cache.built(place, work.parts.get("objects", ())))
+
+    images, rejected = each_build.build(work.preset, program, folder, spare=work.tests is not None, look=look)
     # Functions of two images may share a name and a size, and so would get each other's lines.
     work.images = [images[0][0].elf] if len(images) == 1 else []
     if len(images) > 1 and not options.no_symbolize and options.outputs().wanted():
@@ -439,8 +443,8 @@ def run(work, folder, log):
     wanted = options.log or options.outputs().wanted() or options.count
     passed = cache.Passed(not wanted and len(images) == 1)
     try:
-        for image, built in images:
-            run.image(image, built, folder, passed)
+        for (image, indexes), built in zip(images, made, strict=True):
+            run.image(image, indexes, folder, passed, built)
     except KeyboardInterrupt:
         interrupted = True
         base.say("interrupted")

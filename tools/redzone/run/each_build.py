@@ -101,12 +101,13 @@ def _too_large(size, failure):
     return Reject(f"is too large for the kernel's image: {size >> 20} MiB of memory", [*lines, hint])
 
 
-def build(preset, program, folder, sizes=None, spare=False):
+def build(preset, program, folder, sizes=None, spare=False, look=None):
     """Build the Program @program, which has many files, without those that cannot be programs.
 
     One image has all of them if it has room; otherwise there are several, each with the next ones. @sizes:
     bytes of memory of each program, if known. Otherwise those of the compiled programs count, once one image
-    turns out to be too small. @spare: the library may do without files that do not compile.
+    turns out to be too small. @spare: the library may do without files that do not compile. @look: see
+    builder.build().
 
     Return ([(builder.Image, [index in program.sources])], {index in program.sources: Reject}). Raise Failure
     for anything else that goes wrong.
@@ -129,7 +130,7 @@ def build(preset, program, folder, sizes=None, spare=False):
         target = folder / f"image{len(images)}"
         target.mkdir(exist_ok=True)
         try:
-            built = builder.build(preset, programs=[part], copy_to=target, examine=examine)
+            built = builder.build(preset, programs=[part], copy_to=target, examine=examine, look=look)
         except builder.BuildFailure as failure:
             broken = _library(failure, part.library)
             lost = {missing.compiled(step, part.library) for step in failure.steps} - {None}

@@ -10,7 +10,7 @@ answer where a report would be captured (the_report), whose old contents come ba
 import os
 
 # The size of a granule, and names for users: debug.py sets them through begin().
-_settings = {"granule": 8, "root": "", "folder": ""}
+_settings = {"granule": 8, "roots": [], "folder": ""}
 _ROWS = 3
 _CELLS = 16
 # Functions that call a program's or a thread's first one.
@@ -188,7 +188,7 @@ class Lldb:
 
 def _shown(path):
     """Return @path as the user knows it."""
-    for folder in (_settings["folder"], _settings["root"]):
+    for folder in (_settings["folder"], *_settings["roots"]):
         if folder and path.startswith(folder + os.sep):
             return path[len(folder) + 1 :]
     return path
@@ -196,7 +196,8 @@ def _shown(path):
 
 def select_users_frame(one):
     """Select the newest frame that is neither the kernel's nor the runtime's."""
-    ours = tuple(f"{_settings['root']}/{name}/" for name in ("kernel", "runtime", "include", "build"))
+    ours = ("kernel", "runtime", "include", "build")
+    ours = tuple(f"{root}/{name}/" for root in _settings["roots"] for name in ours)
     for select, _, path in one.frames():
         if path and not path.startswith(ours) and "/musl-" not in path:
             select()
@@ -322,6 +323,9 @@ def show(one, words):
         one.assign("pointer", address)
         one.assign("size", 1)
         one.assign("has_shadow", 1)
+        if _settings["granule"] != 8:
+            # In the tag modes the stack ring knows the owner.
+            one.assign("newest_record", one.value("kasan_ring.last"))
         one.call("kasan_describe", place)
         _owner(one, address)
         _memory(one, plain)
@@ -358,6 +362,37 @@ def begin_gdb(gdb, **settings):
 
     Redzone()
     gdb.events.stop.connect(stopped)
+    _unwind_exceptions(gdb)
+
+
+def _unwind_exceptions(gdb):
+    """Let GDB find the code that an exception has interrupted, as a bad access does in the tag modes: its
+    registers are where the stack pointer of the exception's entry points to."""
+    from gdb.unwinder import Unwinder, register_unwinder
+
+    word = gdb.lookup_type("unsigned long")
+    begin, end = (int(gdb.parse_and_eval(f"(unsigned long)&exception_entries{one}")) for one in ("", "_end"))
+
+    class Frame:
+        def __init__(self, sp, pc):
+            self.sp, self.pc = sp, pc
+
+    class Exceptions(Unwinder):
+        def __init__(self):
+            super().__init__("exceptions")
+
+        def __call__(self, pending):
+            sp, pc = pending.read_register("sp"), pending.read_register("pc")
+            # Not while the registers are still being saved.
+            if not begin < (int(pc) & (1 << 64) - 1) < end:
+                return None
+            saved = bytes(gdb.selected_inferior().read_memory(int(sp) & (1 << 64) - 1, 8 * 33))
+            found = pending.create_unwind_info(Frame(sp, pc))
+            for at, name in enumerate((*(f"x{number}" for number in range(31)), "sp", "pc")):
+                found.add_saved_register(name, gdb.Value(saved[8 * at : 8 * at + 8], word))
+            return found
+
+    register_unwinder(None, Exceptions(), replace=True)
 
 
 def command_lldb(debugger, words, result, dictionary):

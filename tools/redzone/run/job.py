@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Owns the options of `./redzone run`: checks them, and makes the machine that they describe."""
 
+import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,7 +11,7 @@ from redzone.core import base
 from redzone.core.base import ROOT, Failure
 from redzone.core.options import check_output
 from redzone.decode.output import wanted
-from redzone.machine import qemu
+from redzone.machine import accel, qemu
 from redzone.run import cpio, host_io, inputs, project, testset
 
 EXAMPLE = ROOT / "examples" / "heap_bugs.c"
@@ -67,7 +68,8 @@ class Options:
     html: str | None = None
     sarif: str | None = None
     junit: str | None = None
-    github: bool = False
+    code_quality: str | None = None
+    github: bool | None = None
     project: str | None = None
     targets: list = field(default_factory=list)
     library: list = field(default_factory=list)
@@ -91,7 +93,9 @@ class Options:
 
     def outputs(self):
         """Return what other programs get of the decoded console."""
-        return wanted.Outputs(self.html, self.sarif, self.junit, self.github)
+        # Whoever has not said what to do gets annotations where somebody reads them.
+        github = os.environ.get("GITHUB_ACTIONS") == "true" if self.github is None else self.github
+        return wanted.Outputs(self.html, self.sarif, self.junit, self.code_quality, github)
 
 
 @dataclass
@@ -375,4 +379,7 @@ def check(options):
     if job.limits_itself:
         job.parameters.insert(0, f"program.timeout_ms={max(1, int(options.timeout * 1000))}")
     qemu.command_line(job.parameters, options.arguments)
+    # A kernel is built before its machine is made, and there is no need to wait for that.
+    chosen = {"cpu": options.cpu, "icount": options.icount, "mode": options.mode}
+    accel.choose(qemu.Machine(Path(), arch=options.arch, **chosen), qemu.emulator)
     return job

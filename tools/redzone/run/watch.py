@@ -14,7 +14,7 @@ from pathlib import Path
 
 from redzone.build import builder, headers
 from redzone.core import base
-from redzone.core.base import BUILD, Failure
+from redzone.core.base import Failure
 from redzone.machine import qemu
 
 _PERIOD = 0.1
@@ -96,10 +96,8 @@ class Watcher:
 
 def _note_job(watcher, work, since):
     """Let @watcher know the files of the job.Job @work, and the headers that were found."""
-    programs = [
-        builder.Program("program", work.sources + work.modules, library=work.parts.get("library", []))
-    ]
-    found = headers.users(headers.included(BUILD / work.preset, programs))
+    sources = [*work.sources, *work.modules, *work.parts.get("library", [])]
+    found = headers.users(builder.made_of(work.preset, sources))
     watcher.note([*work.sources, *work.modules, *work.code["includes"]], since)
     watcher.note([path for path in found if path.suffix != ".c"], since)
     watcher.note({path.parent for path in work.sources})

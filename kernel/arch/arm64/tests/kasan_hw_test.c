@@ -627,9 +627,44 @@ static void explicit_checks_of_writes_only(struct kunit *test)
 	kfree(ptr);
 }
 
-KASAN_BUG_SUITE(kasan_hw, KUNIT_CASE(at_a_context_switch), KUNIT_CASE(at_a_tick),
-		KUNIT_CASE(at_the_return_to_user_mode), KUNIT_CASE(at_the_end_of_a_callback),
-		KUNIT_CASE(silence_has_sharp_ends), KUNIT_CASE(filter_knows),
-		KUNIT_CASE(null_pointer_after_a_late_report), KUNIT_CASE(guard_page_of_an_area),
-		KUNIT_CASE(vmap_leaves_tags_alone), KUNIT_CASE(pages_of_an_area_look_free),
-		KUNIT_CASE(memory_function_at_null), KUNIT_CASE(explicit_checks_of_writes_only));
+/* Ranges begin and end anywhere in blocks and pages: one bad granule is found if it is inside, and only then. */
+static void checks_of_ranges(struct kunit *test)
+{
+	const size_t size = 3 * PAGE_SIZE;
+	char *ptr = kmalloc(size, GFP_KERNEL);
+	u64 since;
+
+	KUNIT_ASSERT_NOT_NULL(test, ptr);
+	HIDE_VAR(ptr);
+	for (unsigned int i = 0; i < 2000; i++) {
+		const size_t first = get_random_u32() % size;
+		const size_t length = 1 + get_random_u32() % (i & 1 ? 600 : size - first);
+		const size_t bad = ALIGN_DOWN(get_random_u32() % size, GRANULE);
+		const size_t end = min(first + length, size);
+		bool passes;
+
+		KUNIT_ASSERT_TRUE(test, kasan_check_read(ptr + first, end - first));
+		kasan_poison(ptr + bad, GRANULE, KASAN_SLAB_FREE);
+		/* The answer matters, and not the report. */
+		kasan_disable_current();
+		passes = kasan_check_read(ptr + first, end - first);
+		kasan_enable_current();
+		kasan_unpoison(ptr + bad, GRANULE);
+		KUNIT_ASSERT_EQ(test, passes, bad >= end || bad + GRANULE <= first);
+	}
+	/* With -icount this is the number of instructions. */
+	since = clock_ns();
+	for (unsigned int i = 0; i < 1000; i++)
+		kasan_check_read(ptr + 32, PAGE_SIZE);
+	kunit_info(test, "a check of %lu bytes: %lu ns\n", PAGE_SIZE,
+		   (unsigned long)(clock_ns() - since) / 1000);
+	kfree(ptr);
+}
+
+KASAN_BUG_SUITE(kasan_hw, KUNIT_CASE(checks_of_ranges), KUNIT_CASE(at_a_context_switch),
+		KUNIT_CASE(at_a_tick), KUNIT_CASE(at_the_return_to_user_mode),
+		KUNIT_CASE(at_the_end_of_a_callback), KUNIT_CASE(silence_has_sharp_ends),
+		KUNIT_CASE(filter_knows), KUNIT_CASE(null_pointer_after_a_late_report),
+		KUNIT_CASE(guard_page_of_an_area), KUNIT_CASE(vmap_leaves_tags_alone),
+		KUNIT_CASE(pages_of_an_area_look_free), KUNIT_CASE(memory_function_at_null),
+		KUNIT_CASE(explicit_checks_of_writes_only));

@@ -19,19 +19,23 @@
 
 #ifndef CONFIG_KASAN_HW_TAGS
 #define CONFIG_KASAN_SHADOW_FULL 1
-/* The upper half of the address space. Addresses in it that are not mapped may have no shadow. A check of
- * such an address faults, as it does with Linux's own KASAN. */
-#define CONFIG_KASAN_SHADOW_HIGH 0xffffffffffffffffUL
+/* The upper half of the address space, if nothing else is said. Addresses in it that are not mapped may have no shadow. A
+ * check of such an address faults, as it does with Linux's own KASAN. */
 #if defined(CONFIG_ARM64_VA_BITS)
-#define CONFIG_KASAN_SHADOW_LOW (-(1UL << CONFIG_ARM64_VA_BITS))
+#define CONFIG_KASAN_SHADOW_HIGH 0xffffffffffffffffUL
+#define CONFIG_KASAN_SHADOW_LOW	 (-(1UL << CONFIG_ARM64_VA_BITS))
+#elif defined(CONFIG_RISCV)
+/* How many bits an address has is found out at boot: arch.h. */
+#define CONFIG_KASAN_SHADOW_DYNAMIC 1
 #elif defined(CONFIG_X86_64)
+#define CONFIG_KASAN_SHADOW_HIGH 0xffffffffffffffffUL
 #ifdef CONFIG_X86_5LEVEL
 #define CONFIG_KASAN_SHADOW_LOW 0xff00000000000000UL
 #else
 #define CONFIG_KASAN_SHADOW_LOW 0xffff800000000000UL
 #endif
 #else
-#error "Redzone runs in Linux for arm64 and x86_64"
+#error "Redzone does not run in Linux for this architecture"
 #endif
 /* Shadow of vmalloc space comes and goes with its areas, so reports look before they read. */
 #define CONFIG_KASAN_SHADOW_HOLES 1

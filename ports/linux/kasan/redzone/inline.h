@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * inline.h - the hot functions of the port in line (KASAN_PORT_INLINE_H). port.c has them as functions for kernels under
- * Xen, which cannot switch interrupts off by themselves.
+ * inline.h - the hot functions of the port in line (KASAN_PORT_INLINE_H). port.c has them as functions for kernels
+ * under Xen, which cannot switch interrupts off by themselves.
  *
  * The runtime is compiled without Linux's headers, so redzone_offsets.h has what it needs of struct task_struct.
  */
@@ -33,6 +33,36 @@ static inline unsigned long kasan_port_irq_save(void)
 static inline void kasan_port_irq_restore(unsigned long flags)
 {
 	__asm__ volatile("msr daif, %0" : : "r"(flags) : "memory");
+}
+
+static inline unsigned int kasan_port_cpu(void)
+{
+	return *(const volatile uint32_t *)(redzone_current() + REDZONE_TASK_CPU);
+}
+
+#elif defined(CONFIG_RISCV)
+
+/* Linux keeps the running task in tp. */
+static inline uintptr_t redzone_current(void)
+{
+	uintptr_t task;
+
+	__asm__("mv %0, tp" : "=r"(task));
+	return task;
+}
+
+/* sstatus.SIE */
+static inline unsigned long kasan_port_irq_save(void)
+{
+	unsigned long flags;
+
+	__asm__ volatile("csrrci %0, sstatus, 2" : "=r"(flags) : : "memory");
+	return flags & 2;
+}
+
+static inline void kasan_port_irq_restore(unsigned long flags)
+{
+	__asm__ volatile("csrs sstatus, %0" : : "r"(flags) : "memory");
 }
 
 static inline unsigned int kasan_port_cpu(void)

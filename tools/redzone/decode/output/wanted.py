@@ -10,7 +10,7 @@ import click
 
 from redzone.core.base import Failure
 from redzone.core.options import check_output
-from redzone.decode.output import as_github, as_junit, as_sarif, as_text
+from redzone.decode.output import as_github, as_gitlab, as_junit, as_sarif, as_text
 
 _FILES = (
     (
@@ -19,14 +19,17 @@ _FILES = (
     ),
     ("--sarif", "Write the bugs in SARIF 2.1.0, for code scanning and editors."),
     ("--junit", "Write the bugs as failed tests, in the XML that CI systems read."),
+    ("--code-quality", "Write the bugs as GitLab's code quality report, for merge requests."),
 )
 _CHUNK = 1 << 20
 
 
 def options(function):
-    """Add the options to a click command. It gets them as html, sarif, junit and github, for Outputs."""
+    """Add the options to a click command. It gets them by the names of Outputs."""
     function = click.option(
-        "--github", is_flag=True, help="Print annotations for GitHub Actions, one per new bug."
+        "--github/--no-github",
+        default=None,
+        help="Print annotations for GitHub Actions, one per new bug. `run` does so by itself there.",
     )(function)
     for name, text in reversed(_FILES):
         function = click.option(name, metavar="FILE", help=text)(function)
@@ -41,11 +44,12 @@ class Outputs:
     html: str | None = None
     sarif: str | None = None
     junit: str | None = None
-    github: bool = False
+    code_quality: str | None = None
+    github: bool | None = None
     folders: list = field(default_factory=list)
 
     def _files(self):
-        names = (self.html, self.sarif, self.junit)
+        names = (self.html, self.sarif, self.junit, self.code_quality)
         return [(option, name) for (option, _), name in zip(_FILES, names, strict=True) if name is not None]
 
     def wanted(self):
@@ -112,5 +116,7 @@ class Outputs:
             as_html.write(stream, log, roots)
         elif option == "--sarif":
             as_sarif.write(stream, log, roots, baseline)
+        elif option == "--code-quality":
+            as_gitlab.write(stream, log, roots)
         else:
             as_junit.write(stream, log, roots)

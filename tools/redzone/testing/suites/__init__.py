@@ -65,6 +65,7 @@ ORDER = (
     "workqueue-stress",
     "fuzz-own",
     "freestanding-calls",
+    "unit-emulated",
     "libraries",
     "mutations",
     "fresh-machine",

@@ -40,10 +40,13 @@ _FULL_64 = {
     "CONFIG_KASAN_SHADOW_LOW": "0xffff000000000000UL",
     "CONFIG_KASAN_SHADOW_HIGH": "0xffffffffffffffffUL",
 }
+_GENERIC_FULL = {"CONFIG_KASAN_GENERIC": "1", "CONFIG_KASAN_SHADOW_FULL": "1"}
 _WINDOWED = {"CONFIG_KASAN_GENERIC": "1", "CONFIG_KASAN_SHADOW_WINDOWED": "1"}
 _COMPACT = {**_WINDOWED, "CONFIG_KASAN_SHADOW_COMPACT": "1"}
 LAYOUTS = {
     "full": {"CONFIG_KASAN_GENERIC": "1", **_FULL_64},
+    "dynamic": {**_GENERIC_FULL, "CONFIG_KASAN_SHADOW_DYNAMIC": "1"},
+    "pieces": {**_GENERIC_FULL, "CONFIG_KASAN_SHADOW_PIECES": "1"},
     "windowed": _WINDOWED,
     "compact": _COMPACT,
     "extra-info": {**_WINDOWED, "CONFIG_KASAN_EXTRA_INFO": "1", "CONFIG_KASAN_NR_CPUS": "4"},
@@ -61,7 +64,11 @@ def _of(name):
 _CORTEX_M = ("arm-none-eabi", "gcc-cortexm")
 # {machine: (Clang's target, key of its GCC, options of both, layouts)}
 MACHINES = {
-    "arm64": (*_of("arm64"), "-mgeneral-regs-only", ("full", "windowed", "sw_tags", "hw_tags", "extra-info")),
+    "arm64": (
+        *_of("arm64"),
+        "-mgeneral-regs-only",
+        ("full", "windowed", "sw_tags", "hw_tags", "extra-info", "dynamic"),
+    ),
     # Memory without an MMU takes aligned accesses only, so that larger structures are copied by calls.
     "arm64-strict": (*_of("arm64"), "-mgeneral-regs-only -mstrict-align", ("windowed",)),
     "riscv64": (
@@ -71,10 +78,15 @@ MACHINES = {
     ),
     "riscv32": (*_of("riscv32"), "-march=rv32imac -mabi=ilp32", ("windowed", "compact")),
     "x86_64": (*_of("x86_64"), "-mgeneral-regs-only -mno-red-zone", ("full", "windowed")),
+    "s390x": (*_of("s390x"), "-msoft-float -mbackchain", ("full",)),
+    "powerpc64le": (*_of("powerpc64le"), "-msoft-float -mno-altivec -mno-vsx", ("full",)),
+    "loongarch64": (*_of("loongarch64"), "-msoft-float", ("pieces",)),
     "arm": (*_of("arm"), "-march=armv7-a -mfloat-abi=soft", ("windowed", "extra-info")),
     "cortex-m3": (*_CORTEX_M, f"{_CORTEX}cortex-m3", ("windowed", "compact")),
     "cortex-m0plus": (*_CORTEX_M, f"{_CORTEX}cortex-m0plus", ("windowed", "compact")),
 }
+# Of pairs(): once each, with Clang 19 at -O2.
+_ONCE = (("arm64", "dynamic"), ("s390x", "full"), ("powerpc64le", "full"), ("loongarch64", "pieces"))
 
 
 def everything():
@@ -86,7 +98,7 @@ def everything():
         )
         for layout in spec[3]
         # GCC has software tags for arm64 only.
-        if (compiler, layout, machine) != ("gcc", "sw_tags", "riscv64")
+        if (compiler, layout, machine) != ("gcc", "sw_tags", "riscv64") and (compiler != "gcc" or spec[1])
     ]
 
 
@@ -95,8 +107,9 @@ def pairs():
     layout; the files by each compiler and at most levels."""
     possible = set(everything())
     places = [(machine, layout) for machine, spec in MACHINES.items() for layout in spec[3]]
-    places.remove(("arm64-strict", "windowed"))
+    places = [place for place in places if place not in (*_ONCE, ("arm64-strict", "windowed"))]
     chosen = [("kasan.c", compiler, "Os", "arm64-strict", "windowed") for compiler in COMPILERS]
+    chosen += [("kasan.c", COMPILERS[0], "O2", *place) for place in _ONCE]
     for number, (level, compiler) in enumerate(itertools.product(LEVELS, COMPILERS)):
         for form in FORMS if number % 4 == 0 else FORMS[1:]:
             # A step that has no factor in common with the number of places, so that each has its turn.

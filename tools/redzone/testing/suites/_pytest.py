@@ -81,7 +81,7 @@ def suite(folders, *skips):
 
 
 def run(context, *folders):
-    """Yield a Result for each test in @folders. As many files run at once as there are jobs.
+    """Yield a Result for each test in @folders. One file more than there are jobs runs at once: tests wait.
 
     Tests in different files may share only what the builder locks, and REDZONE_SHARED, a folder of this run.
     """
@@ -100,7 +100,7 @@ def run(context, *folders):
     # The longest first, so that none is left running alone at the end.
     files = [path for folder in folders for path in folder.glob("test_*.py")]
     files.sort(key=lambda path: (-path.stat().st_size, path))
-    with tempfile.TemporaryDirectory() as shared, ThreadPoolExecutor(max_workers=context.jobs) as pool:
+    with tempfile.TemporaryDirectory() as shared, ThreadPoolExecutor(max_workers=context.jobs + 1) as pool:
         futures = [pool.submit(run_file, path) for path in files]
         try:
             left = len(files)

@@ -52,6 +52,7 @@ WRONG = {
     "kasan.page_quarantine": ("1", "4095", *_SIZE),
     "kasan.quarantine_size": _SIZE,
     "kasan.repeat": ("Full", *_WORD),
+    "kasan.sample": ("2147483648", *_RANGE),
     "kasan.slack": ("on", *_WORD),
     "kasan.stack_ring_size": ("15", "4194305", "32K", *_RANGE),
     "kasan.stacktrace": (None, *_SWITCH),

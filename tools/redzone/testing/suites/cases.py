@@ -45,9 +45,11 @@ QUICK = "part"
 IN_QUICK = (TOGETHER[0], ("sw_tags", "clang-19", "inline"), ("hw_tags", "clang-19", "sync"))
 # The same compilers and kinds of check in other combinations.
 REST = (
-    ("generic", "clang-19", "outline"),
-    ("generic", "gcc", "inline"),
+    ("generic", "gcc", "outline"),
     ("sw_tags", "clang-19", "outline"),
+    ("sw_tags", "gcc", "outline"),
+    ("sw_tags", "clang-19", "inline", "with_globals"),
+    ("hw_tags", "clang-19", "sync", "stack"),
     ("hw_tags", "gcc", "sync"),
 )
 # Names that a report by tags may use for a bug that Generic mode recognizes by the value of its redzone.

@@ -124,6 +124,11 @@ SITES = [
     _panic(
         "kernel/workqueue/queue.c:workqueue_init alloc_workqueue", "workqueue: no memory for the system's"
     ),
+    Site(
+        "kernel/kasan/sample.c:get_pages alloc_pages",
+        "sample",
+        ["kasan: no memory for the pool of kasan.sample"],
+    ),
     *(
         Site(
             f"kernel/program/program.c:create_thread {function}",
@@ -223,6 +228,7 @@ def _build(context, folder):
     more = {f"{host_io.PRIVATE}environ": b"ONE=1\0TWO=2\0"}
     return {
         "redzone": (built["redzone"], []),
+        "sample": (built["redzone"], ["kasan.sample=100", "kunit.filter_glob=params"]),
         "files": (built["files"], []),
         each.NAME: (built[each.NAME], ["each.timeout_ms=10000", "each.key=key", "each.first=1"]),
         "module": (built["redzone"], [module.parameter(pairs)]),

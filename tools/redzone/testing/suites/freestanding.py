@@ -30,8 +30,7 @@ IN_QUICK = tuple(
         "arm64-clang-hw_tags",
     )
 )
-# The default part still builds each architecture with each compiler and each layout, and each compiler with
-# each layout.
+# The default part still builds each architecture, each layout, each mode, and both compilers.
 REST = tuple(
     f"runtime-{name}"
     for name in (
@@ -41,13 +40,22 @@ REST = tuple(
         "riscv64-gcc-windowed",
         "x86_64-clang-windowed",
         "x86_64-gcc-full",
+        "riscv64-gcc-full",
+        "x86_64-gcc-windowed",
+        "riscv32-clang-windowed",
+        "arm64-gcc-sw_tags",
+        "arm64-gcc-hw_tags",
+        "arm-gcc-windowed-extra-info",
+        "arm-clang-full",
+        "s390x-clang-full",
+        "powerpc64le-gcc-full",
     )
 )
 
 # Undefined symbols that the runtime may have: the port's functions, and those that a linker or compiler
 # provides.
 _ALLOWED = re.compile(
-    r"^(kasan_port_\w+|__mem(cpy|move|set)|__init_array_(start|end)|__(start|stop)_hwasan_globals|__exidx_(start|end)|__aeabi_\w+|_GLOBAL_OFFSET_TABLE_)$"
+    r"^(kasan_port_\w+|__mem(cpy|move|set)|__init_array_(start|end)|__(start|stop)_hwasan_globals|__exidx_(start|end)|__aeabi_\w+|_GLOBAL_OFFSET_TABLE_|\.TOC\.)$"
 )
 _SANITIZER = re.compile(r"^__(asan|hwasan)_")
 # What people call by such a name, in every mode.
@@ -140,7 +148,9 @@ def judge(name, mode, files):
 def judge_fuzz(name, files):
     """Judge the fuzzing loop: it needs nothing but its two functions of the port, not even the runtime."""
     undefined, defined = names(files)
-    foreign = sorted(symbol for symbol in undefined if not re.match(r"kasan_port_fuzz_|__aeabi_", symbol))
+    foreign = sorted(
+        symbol for symbol in undefined if not re.match(r"kasan_port_fuzz_|__aeabi_|\.TOC\.$", symbol)
+    )
     if foreign:
         return Result(name, FAIL, "needs symbols that no port has to give: " + ", ".join(foreign))
     lacking = {"kasan_fuzz_loop", "__sanitizer_cov_trace_pc", "__sanitizer_cov_trace_cmp8"} - defined

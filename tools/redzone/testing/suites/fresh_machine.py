@@ -4,7 +4,8 @@
 Each system has only Python, Git and certificates, and a clone of the tree as committed. The commands install
 what they need. On bookworm both README commands run in full; on trixie `run` and the suites style, unit and
 e2e; with --quick `run`, in two modes, and e2e, on bookworm only. A third one is the container of the
-Dockerfile. In the end `doctor` finds nothing broken.
+Dockerfile. In the end `doctor` finds nothing broken. The last one has no clone: the wheel of
+`./redzone release` is installed, and somebody who can write only to a home folder runs a file.
 
 With --recommends the systems have QEMU before, and all that Debian recommends beside it: the modules for
 sound and windows that a desktop has.
@@ -18,10 +19,11 @@ import re
 import time
 from dataclasses import dataclass
 
-from redzone.core import base
+from redzone.core import base, process
 from redzone.core.base import BUILD, ROOT, Failure
 from redzone.testing import debianroot, dockerfile
 from redzone.testing.runner import FAIL, Result, result, when
+from redzone.testing.suites import wheel
 
 SLOW = True
 QUICK = "part"
@@ -29,6 +31,19 @@ OPTIONS = ("recommends",)
 TOOLS = debianroot.TOOLS
 FOLDER = BUILD / "fresh-machine"
 CLONE = "/root/redzone"
+# The machine without a clone, its user's folder, and what the user does there.
+WITHOUT_CLONE = "installed"
+HOME = "/home/user"
+INSTALL = """\
+apt-get -q update
+apt-get -q -y install --no-install-recommends python3-venv
+python3 -m venv /opt/redzone
+/opt/redzone/bin/pip -q install /root/redzone-*.whl
+/opt/redzone/bin/redzone doctor --install --yes
+chown -R 1000:1000 /home/user
+"""
+# It is somebody whom /etc/passwd does not know.
+USER = ("setpriv", "--reuid", "1000", "--regid", "1000", "--clear-groups", "env")
 TIMEOUT = 4 * 3600
 # After this many seconds without a finished suite, a note says how far a command is.
 QUIET_SECONDS = 60
@@ -58,6 +73,21 @@ class Step:
 def judge_run(status, lines):
     """Return what is wrong with `./redzone run`: its example has two bugs, and KASAN has to report both."""
     return _judge_reports(status, lines, "slab-out-of-bounds", "slab-use-after-free")
+
+
+def judge_own(status, lines):
+    """The same with the file of somebody who has no tree."""
+    wrong = when(any("fetching" in line for line in lines), "it fetched something")
+    return "\n".join([*wrong, *filter(None, [_judge_reports(status, lines, "slab-out-of-bounds")])])
+
+
+def judge_no_home(status, lines):
+    said = any("no home folder" in line and "REDZONE_BUILD=DIR" in line for line in lines)
+    return "" if said and status == base.USAGE else "\n".join([_ended(status), *lines[-5:]])
+
+
+def judge_install(status, lines):
+    return "" if status == base.OK else "\n".join([_ended(status), *lines[-5:]])
 
 
 def judge_hw_tags(status, lines):
@@ -94,12 +124,24 @@ def judge_doctor(status, lines):
     return "\n".join([*wrong, *(line.strip() for line in lines if "does not start a machine" in line)])
 
 
+# What a container gets: a folder with a file of a user, who is not root, and no network. The reports that are
+# looked for come last.
+_CONTAINER = """\
+cp /opt/redzone/examples/heap_bugs.c /src/bugs.c
+chown -R 1234:1234 /src
+user() { unshare --net setpriv --reuid 1234 --regid 1234 --clear-groups env HOME=/ %s "$@"; }
+user run --each --mode hw_tags bugs.c || [ $? = 1 ]
+user run --mode sw_tags --sarif bugs.sarif bugs.c || [ $? = 1 ]
+[ "$(stat -c %%u bugs.sarif)" = 1234 ] && [ "$(ls)" = "$(printf 'bugs.c\nbugs.sarif')" ]
+user run bugs.c
+"""
+
+
 def container():
     """Return the words of the command that does what the Dockerfile says, then what a container runs."""
     instructions = dockerfile.parse((ROOT / "Dockerfile").read_text(encoding="utf-8"))
-    run = next(one.text for one in reversed(instructions) if one.name == "ENTRYPOINT")
-    command = " ".join([*json.loads(run), "run"])
-    return ("sh", "-c", dockerfile.script(instructions, CLONE) + f"{command}\n")
+    entry = json.loads(next(one.text for one in reversed(instructions) if one.name == "ENTRYPOINT"))
+    return ("sh", "-c", dockerfile.script(instructions, CLONE) + _CONTAINER % " ".join(entry))
 
 
 def _ended(status):
@@ -117,12 +159,21 @@ def steps(quick):
     run = ("./redzone", "run", "--yes")
     test = ("./redzone", "test", "--yes")
     doctor = ("./redzone", "doctor")
+    words = ("/opt/redzone/bin/redzone", "run", "bug.c")
+    own = (*USER, f"HOME={HOME}", *words)
+    installed = [
+        Step("bookworm", "install", ("sh", "-ec", INSTALL), judge_install, WITHOUT_CLONE),
+        Step("bookworm", "first-run", own, judge_own, WITHOUT_CLONE),
+        Step("bookworm", "second-run", own, judge_own, WITHOUT_CLONE),
+        Step("bookworm", "no-home", (*USER, "-u", "HOME", *words), judge_no_home, WITHOUT_CLONE),
+    ]
     if quick:
         return [
             Step("bookworm", "run", run, judge_run),
             Step("bookworm", "run-hw-tags", (*run, "--mode", "hw_tags"), judge_hw_tags),
             Step("bookworm", "test-e2e", (*test, "e2e"), judge_test),
             Step("bookworm", "doctor", doctor, judge_doctor),
+            *installed,
         ]
     return [
         Step("bookworm", "run", run, judge_run),
@@ -132,6 +183,7 @@ def steps(quick):
         Step("trixie", "run", run, judge_run),
         Step("trixie", "test-style-unit-e2e", (*test, "style", "unit", "e2e"), judge_test),
         Step("trixie", "doctor", doctor, judge_doctor),
+        *installed,
     ]
 
 
@@ -167,6 +219,17 @@ def _install_recommended(context, release, root):
         raise Failure(f"QEMU came without {MODULES}: this run would show nothing that another does not")
 
 
+def _put_wheel(context, root):
+    """Make the wheel, and put it and a program into the system @root."""
+    context.note("making the wheel")
+    status, output = process.call([ROOT / "redzone", "release", "--modes", "generic", "-o", root / "root"])
+    if status != 0:
+        raise Failure(f"the wheel cannot be made: {process.last_line(output)}")
+    place = root / HOME.lstrip("/")
+    place.mkdir(parents=True)
+    (place / "bug.c").write_text(wheel.BUG, encoding="utf-8")
+
+
 def _machine(context, machine, chosen):
     """Make the machine called @machine, and yield the Result of each Step of @chosen there."""
     root, release = FOLDER / machine, chosen[0].release
@@ -176,7 +239,11 @@ def _machine(context, machine, chosen):
         context.note(f"{release}: {how} the base system")
         log = context.logs / f"{release}-base.log"
         debianroot.make_root(debianroot.base_system(release, FOLDER, log), root)
-        debianroot.clone(ROOT, root, CLONE)
+        where = HOME if machine == WITHOUT_CLONE else CLONE
+        if machine == WITHOUT_CLONE:
+            _put_wheel(context, root)
+        else:
+            debianroot.clone(ROOT, root, CLONE)
         if context.recommends:
             _install_recommended(context, release, root)
         for step in chosen:
@@ -184,8 +251,10 @@ def _machine(context, machine, chosen):
             context.note(f"{name}: {' '.join(step.words).partition(chr(10))[0]}")
             progress = _Progress(context, name)
             log = context.logs / f"{name}.log"
-            command = debianroot.inside(root, CLONE, step.words)
+            command = debianroot.inside(root, where, step.words)
+            started = time.monotonic()
             status = debianroot.run(command, log, progress.line, TIMEOUT)
+            context.note(f"{name}: {time.monotonic() - started:.1f} s")
             wrong = step.judge(status, progress.lines)
             left_out = skipped(progress.lines)
             for test, reason in left_out[:SKIPS_SHOWN]:
@@ -196,7 +265,7 @@ def _machine(context, machine, chosen):
                 context.note(f"{name}: {progress.lines[-1]}")
             yield result(name, wrong, log)
     except Failure as error:
-        yield Result(f"{release}.machine", FAIL, str(error), log)
+        yield Result(f"{machine}.machine", FAIL, str(error), log)
     finally:
         debianroot.remove(root)
 

@@ -46,9 +46,10 @@ OPTIONS = ("rest",)
 QUICK = "part"
 IN_QUICK = (CONFIGURATIONS[0], ("sw_tags", "clang-19", "inline"), ("hw_tags", "clang-19", "sync"))
 REST = (
-    ("generic", "clang-19", "outline"),
-    ("generic", "gcc", "inline"),
+    ("generic", "gcc", "outline"),
+    ("generic", "clang-19", "inline", "slab"),
     ("sw_tags", "clang-19", "outline"),
+    ("sw_tags", "gcc", "outline"),
     ("hw_tags", "gcc", "sync"),
 )
 # The configurations that write the golden reports.

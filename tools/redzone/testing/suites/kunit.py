@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 """The kernel's KUnit suites in QEMU: inline, outline, Clang, GCC, 1 and 4 CPUs.
 
-Every suite runs in each mode, and the memory suites in every configuration. By default these are so many that
-each mode, family of compilers and feature is in one of them, and each mode with each kind of check. Only the
-shadow call stack with stack erasing is not: e2e boots that.
---rest has those that put the same together in another way, --quick one of each mode. The suite kunit-matrix
-runs all suites in all configurations, and is the only one that boots the second slab allocator."""
+Every suite runs in each mode, and the memory suites in every configuration. By default each mode runs, and in
+Generic mode each kind of check and both families of compilers; all suites run in Generic mode and without
+KASAN. --rest has all suites in the tag modes, and the features with kernels of their own; --quick has one
+configuration of each mode. The suite kunit-matrix runs all suites in all configurations, and is the only one
+that boots the second slab allocator."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,34 +66,41 @@ MTE_STACK = [
 ]
 WITH_MTE_STACK = ("hw_tags", "sync", "clang-19", 4, "mtestack")
 CONFIGURATIONS.append(WITH_MTE_STACK)
+# Sampled objects without a mode of KASAN; every kernel that has a mode can sample too.
+WITH_SAMPLE = ("off", "inline", "clang-19", 4, "sample")
+CONFIGURATIONS.append(WITH_SAMPLE)
 # With tagged globals.
 WITH_GLOBALS = ("sw_tags", "inline", "clang-19", 4, "taggedglobals")
 CONFIGURATIONS.append(WITH_GLOBALS)
-FEATURED = {WITH_FEATURES, WITH_RT, WITH_GLOBALS, *LOCKDEP, *MTE_STACK}
+FEATURED = {WITH_FEATURES, WITH_RT, WITH_GLOBALS, WITH_SAMPLE, *LOCKDEP, *MTE_STACK}
 
 # Only memory management and the runtime differ from one compiler and kind of check to another. All other
 # suites run here in one configuration of each kind, and in the suite kunit-matrix in all.
 MEMORY_SUITES = "kunit.filter_glob=kasan*,slab*,mempool,page*,vm*,module,fault_inject"
+# A real-time kernel differs in these: its locks sleep, and interrupts have threads.
+RT_SUITES = f"{MEMORY_SUITES},rtmutex,rwlock,sched*,irq,softirq,workqueue"
 ALL_SUITES = {
     ("generic", "inline", "clang-19", 1),
     ("generic", "inline", "clang-19", 4),
-    ("generic", "inline", "gcc", 4),
+    ("generic", "outline", "gcc", 4),
     ("off", "inline", "clang-19", 4),
-    ("sw_tags", "inline", "clang-19", 4),
-    ("hw_tags", "sync", "clang-19", 4),
-    *(FEATURED - {WITH_GLOBALS, WITH_MTE_STACK}),
+    ("sw_tags", "inline", "clang-19", 1),
+    ("hw_tags", "sync", "clang-19", 1),
+    *(FEATURED - {WITH_GLOBALS, WITH_MTE_STACK, WITH_RT, WITH_SAMPLE}),
 }
 # Configurations for --filter: a changed suite runs in each mode.
 FILTERED = (ALL_SUITES - set(LOCKDEP)) | {
     WITH_LOCKDEP,
     WITH_GLOBALS,
     WITH_MTE_STACK,
+    WITH_RT,
+    WITH_SAMPLE,
 }
 # Configurations that differ from another only in the compiler's version, or in the number of CPUs as others
 # do; those that the suite lockdep runs; and the second slab allocator.
 MATRIX_ONLY = {
     *SECOND_ALLOCATOR,
-    ("generic", "outline", "clang-19", 1),
+    ("generic", "outline", "clang-19", 4),
     ("generic", "inline", "gcc", 1),
     ("generic", "outline", "gcc", 1),
     ("sw_tags", "outline", "clang-19", 1),
@@ -112,8 +119,7 @@ IN_QUICK = {
 # What --rest runs: the same compilers, kinds of check and numbers of CPUs, in other combinations.
 REST = {
     ("generic", "inline", "clang-19", 1),
-    ("generic", "outline", "clang-19", 4),
-    ("generic", "inline", "gcc", 4),
+    ("generic", "outline", "gcc", 4),
     ("generic", "inline", "clang-22", 1),
     ("generic", "inline", "clang-22", 4),
     ("sw_tags", "inline", "clang-19", 1),
@@ -121,8 +127,13 @@ REST = {
     ("sw_tags", "outline", "gcc", 4),
     ("hw_tags", "sync", "clang-19", 1),
     ("hw_tags", "sync", "gcc", 4),
-    # e2e boots programs with this kernel.
+    ("hw_tags", "asymm", "clang-19", 4),
+    ("sw_tags", "outline", "gcc", 1),
     WITH_FEATURES,
+    WITH_RT,
+    WITH_MTE_STACK,
+    WITH_GLOBALS,
+    WITH_SAMPLE,
 }
 # The modes of hardware tags differ only in how they report a bad access, and tags are slow to emulate.
 KASAN_SUITES = "kunit.filter_glob=kasan*"
@@ -146,6 +157,8 @@ def filters(configuration):
     """Return the boot parameters that choose the suites of @configuration."""
     if configuration in ALL_SUITES:
         return []
+    if configuration == WITH_RT:
+        return [RT_SUITES]
     return [KASAN_SUITES if configuration[0] == "hw_tags" else MEMORY_SUITES]
 
 

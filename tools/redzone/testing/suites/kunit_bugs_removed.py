@@ -21,6 +21,7 @@ CONFIGURATIONS = (
 LOCK_SUITES = "kunit.filter_glob=lockdep*"
 REST = CONFIGURATIONS[1:]
 OPTIONS = ("rest",)
+SLOW = True
 MODES = ("generic", "hw_tags")
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Off by default: the page's owner, the page quarantine; with --rest CPU and time of allocation and free."""
+"""Off by default: the page's owner, the page quarantine; with --rest CPU and time of allocation and free, and
+all suites with a page quarantine."""
 
 import re
 
@@ -81,6 +82,10 @@ def page_quarantine(context, image):
     missing = missing_in_order([r"flags: 0x[0-9a-f]+\(head\|quarantine\)", *_PAGE], lines)
     yield result("page-quarantine.report", missing and f"no line is: {missing}", log)
 
+
+def all_suites(context, image):
+    """All suites with a page quarantine."""
+    held = ("kasan.page_quarantine=4M", "page_owner=on")
     outcome, lines, log = boot(context, "page-quarantine-all", image, "*", *held)
     failed = [line for line in lines if line.startswith("not ok")]
     wrong = "\n".join(failed) or (
@@ -148,10 +153,11 @@ def objects(context, image):
 
 
 def run(context):
+    image = context.build(preset_name(), targets=["redzone"])["redzone"]
     if context.rest:
         yield from extra_info(context)
+        yield from all_suites(context, image)
         return
-    image = context.build(preset_name(), targets=["redzone"])["redzone"]
     parts = (page_owner, page_quarantine, objects)
     for results in context.each(lambda part: list(part(context, image)), parts):
         yield from results

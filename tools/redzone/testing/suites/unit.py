@@ -32,7 +32,9 @@ def programs(preset):
     return [(test["name"], test["command"]) for test in tests if "command" in test]
 
 
-def _preset(context, compiler, preset):
+def run_preset(context, compiler, preset, emulator=()):
+    """Yield the results of the unit tests of @preset. @compiler: the first part of names. @emulator: the
+    command that runs a program, if this machine cannot."""
     reason = context.missing_for(preset)
     if reason:
         yield Result(compiler, SKIP, reason)
@@ -42,7 +44,7 @@ def _preset(context, compiler, preset):
     def one(item):
         name, command = item
         try:
-            ended = process.run(command, stderr=subprocess.STDOUT, timeout=TIMEOUT)
+            ended = process.run([*emulator, *command], stderr=subprocess.STDOUT, timeout=TIMEOUT)
             status, text = ended.returncode, ended.stdout
         except subprocess.TimeoutExpired as error:
             # What it holds are bytes also of a text.
@@ -71,4 +73,4 @@ def run(context):
     for compiler in ("clang-22", "gcc"):
         context.missing(compiler)
     for compiler in context.part(PRESETS, IN_QUICK, REST):
-        yield from _preset(context, compiler, PRESETS[compiler])
+        yield from run_preset(context, compiler, PRESETS[compiler])

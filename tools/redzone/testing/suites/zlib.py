@@ -28,6 +28,7 @@ FILES = [
     "zutil",
 ]
 TIMEOUT = 180
+SLOW = True
 MARK = "the bug is reported from here"
 
 

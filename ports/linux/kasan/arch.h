@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * arch.h - what differs between architectures: the stack of interrupts, and where the shadow lies if that is known only at
+ * run time.
+ */
+#ifndef MM_KASAN_ARCH_H
+#define MM_KASAN_ARCH_H
+
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+
+/* --- Shadow --- */
+
+/* kasan_arch_shadow() - the lowest and the last address with shadow. Return: false: there is none, or not yet. */
+#if defined(CONFIG_RISCV)
+static inline bool kasan_arch_shadow(unsigned long *low, unsigned long *high)
+{
+	*low = -(1UL << (VA_BITS - 1));
+	*high = ULONG_MAX;
+	return true;
+}
+#endif
+
+/* --- Stacks --- */
+
+/* kasan_arch_irq_stack() - find the interrupt stack of this CPU. Return: false if @sp is not on it. */
+#if defined(CONFIG_ARM64)
+#include <asm/stacktrace.h>
+static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, unsigned long *high)
+{
+	const struct stack_info info = stackinfo_get_irq();
+
+	*low = info.low;
+	*high = info.high;
+	return info.low && sp - info.low < info.high - info.low;
+}
+#elif defined(CONFIG_X86_64)
+#include <asm/stacktrace.h>
+static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, unsigned long *high)
+{
+	struct stack_info info = {};
+	unsigned long seen = 0;
+
+	if (get_stack_info((unsigned long *)sp, current, &info, &seen) ||
+	    info.type == STACK_TYPE_UNKNOWN)
+		return false;
+	*low = (unsigned long)info.begin;
+	*high = (unsigned long)info.end;
+	return true;
+}
+#elif defined(CONFIG_RISCV) && defined(CONFIG_IRQ_STACKS)
+#include <asm/irq_stack.h>
+static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, unsigned long *high)
+{
+	*low = (unsigned long)raw_cpu_read(irq_stack_ptr);
+	*high = *low + IRQ_STACK_SIZE;
+	return *low && sp - *low < IRQ_STACK_SIZE;
+}
+#else
+static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, unsigned long *high)
+{
+	return false;
+}
+#endif
+
+#endif
