@@ -246,6 +246,8 @@ def _debug(session, image, tree, context):
     log = context.write_log(name, "".join(f"{line}\n" for line in part))
     wrong = ports.load("linux-kunit", "suite").decode(tree, image.elf, log, part, context, name)
     return [*([f"decode_stacktrace.sh: {wrong}"] if wrong else []), *extra_info(session.lines)]
+
+
 def warnings(lines):
     """Return what the console @lines say of the lock validator: warnings, and that it is off."""
     return [
