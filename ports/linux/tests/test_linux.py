@@ -12,7 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from redzone.core import base
+from redzone.core import base, options
 from redzone.core.base import ROOT, Failure
 from redzone.kit.ports.linux import port, suite, suite_stress, table
 from redzone.kit.ports.linux.host import apply, bench, boot, build, disk, names, source
@@ -292,6 +292,26 @@ def test_kernels_and_compilers_have_folders_of_their_own():
     assert len({make.output for make in makes}) == len(makes)
 
 
+def test_a_new_kernel_begins_with_what_another_of_its_mode_has(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "HOME", tmp_path)
+    made = {}
+    for name in ("arm64-generic-inline+scs", "arm64-generic-inline", "arm64-generic-inline-gcc", "arm64-sw_tags"):
+        made[name] = tmp_path / name / "kernel" / "fork.o"
+        made[name].parent.mkdir(parents=True)
+        made[name].write_text(name)
+        (tmp_path / name / "fragments").write_text(name)
+    os.utime(made["arm64-generic-inline"], ns=(10**9, 10**9))
+    make = build.Make(tmp_path / "tree", "generic-inline", more=(build.CONFIG / "module.config",))
+    for _ in range(2):
+        build._begin(make)
+        object_ = make.output / "kernel" / "fork.o"
+        assert object_.read_text() == "arm64-generic-inline"
+        assert object_.stat().st_mtime_ns == 10**9, "make compiles what is older than its source"
+        made["arm64-generic-inline"].write_text("later")
+    build._begin(build.Make(tmp_path / "tree", "hw_tags"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*made, make.output.name])
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -409,6 +429,9 @@ def test_a_pattern_chooses_kernels():
 
     assert len(names()) == len(suite.BOOTS)
     assert names("*rt") == ["arm64-generic-inline+rt"]
+    assert names("*+rt,*+scs") == ["arm64-generic-inline+scs", "arm64-generic-inline+rt"]
+    for name in names():
+        assert names(options.Patterns().convert(name, None, None)) == [name]
     assert set(names("x86_64-*")) == {name for name in names() if name.startswith("x86_64")}
     with pytest.raises(Failure, match="matches no kernel"):
         names("riscv64-*")
