@@ -294,7 +294,7 @@ def _user_tree(tree):
 
 
 def makes(tree, kernels, jobs, pattern=None):
-    """Return [(one of @kernels, its Make)] of those whose names match one of @pattern, separated by commas."""
+    """Return [(one of @kernels, its Make)] of those that @pattern names: one, or several with commas."""
     found = []
     for kernel in kernels:
         arch, mode, compiler, *more = kernel

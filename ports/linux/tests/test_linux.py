@@ -295,19 +295,20 @@ def test_kernels_and_compilers_have_folders_of_their_own():
 def test_a_new_kernel_begins_with_what_another_of_its_mode_has(tmp_path, monkeypatch):
     monkeypatch.setattr(build, "HOME", tmp_path)
     made = {}
-    for name in ("arm64-generic-inline+scs", "arm64-generic-inline", "arm64-generic-inline-gcc", "arm64-sw_tags"):
+    plain = "arm64-generic-inline"
+    for name in (f"{plain}+scs", plain, f"{plain}-gcc", "arm64-sw_tags"):
         made[name] = tmp_path / name / "kernel" / "fork.o"
         made[name].parent.mkdir(parents=True)
         made[name].write_text(name)
         (tmp_path / name / "fragments").write_text(name)
-    os.utime(made["arm64-generic-inline"], ns=(10**9, 10**9))
+    os.utime(made[plain], ns=(10**9, 10**9))
     make = build.Make(tmp_path / "tree", "generic-inline", more=(build.CONFIG / "module.config",))
     for _ in range(2):
         build._begin(make)
         object_ = make.output / "kernel" / "fork.o"
-        assert object_.read_text() == "arm64-generic-inline"
+        assert object_.read_text() == plain
         assert object_.stat().st_mtime_ns == 10**9, "make compiles what is older than its source"
-        made["arm64-generic-inline"].write_text("later")
+        made[plain].write_text("later")
     build._begin(build.Make(tmp_path / "tree", "hw_tags"))
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*made, make.output.name])
 
