@@ -42,9 +42,12 @@ BOOTS = {
     ("arm64", "sw_tags", "clang", "module"): [(1, ())],
     ("arm64", "hw_tags", "clang", "module"): [(1, ())],
     ("arm64", "generic-inline", "clang", "kunit-all"): [(4, ("kasan_multi_shot",))],
+    ("arm64", "sw_tags", "clang", "kunit-all"): [(4, ("kasan_multi_shot",))],
+    ("arm64", "hw_tags", "clang", "kunit-all"): [(4, ("kasan_multi_shot",))],
     ("x86_64", "generic-inline", "clang"): [(1, ()), (4, ())],
     ("x86_64", "generic-outline", "clang"): [(1, ())],
     ("x86_64", "generic-inline", "gcc"): [(4, ())],
+    ("x86_64", "generic-inline", "clang", "module"): [(1, ())],
     ("x86_64", "generic-inline", "clang", "kunit-all"): [(4, ("kasan_multi_shot",))],
 }
 # Kernels that get NMIs in one more boot: QEMU's options and boot parameters of it.
