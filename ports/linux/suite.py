@@ -174,7 +174,7 @@ def nmi_faults(lines):
     wrong = []
     reports = [line for line in lines if "BUG: KASAN: " in line]
     ours = [line for line in reports if "BUG: KASAN: slab-out-of-bounds in read_at+" in line]
-    notes = sum("potentially related work creation:" in line for line in lines)
+    notes = sum("Last potentially related work creation:" in line for line in lines)
     for count, what in ((len(ours), "reports"), (notes, "reports with a stack from an NMI")):
         if count != int(ended[2]):
             wrong.append(f"{ended[2]} bugs in NMIs have {count} {what}")

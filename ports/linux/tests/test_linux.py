@@ -441,6 +441,7 @@ def test_a_pattern_chooses_kernels():
 NMI = [
     "[    9.1] BUG: KASAN: slab-out-of-bounds in read_at+0x1c/0x20 [nmi]",
     "[    9.1] Last potentially related work creation:",
+    "[    9.1] Second to last potentially related work creation:",
 ]
 NMI_END = "[    9.9] redzone-nmi: 400 NMIs, 2 bugs"
 
