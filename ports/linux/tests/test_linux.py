@@ -197,6 +197,26 @@ def test_what_changes_in_the_users_tree_changes_in_the_copy(tree, home):
     assert (copy / "include/linux/kasan.h").read_text(encoding="utf-8") == "another interface\n"
 
 
+def test_only_what_has_changed_is_copied_again(tree, home):
+    (tree / "drivers").mkdir()
+    (tree / "drivers/old.c").touch()
+    (tree / "drivers/now_a_folder").touch()
+    (tree / "link").symlink_to("Makefile")
+    copy = source.tree(str(tree))
+    apply.apply(copy)
+    os.link(copy / "include/linux/kasan.h", home / "kept")
+    (tree / "drivers/old.c").unlink()
+    (tree / "drivers/new.c").write_text("new\n", encoding="utf-8")
+    (tree / "drivers/now_a_folder").unlink()
+    (tree / "drivers/now_a_folder").mkdir()
+    (tree / "link").unlink()
+    (tree / "link").symlink_to("drivers")
+    source.tree(str(tree))
+    assert contents(copy) == contents(tree)
+    assert (copy / "link").readlink() == Path("drivers")
+    assert (copy / "include/linux/kasan.h").samefile(home / "kept")
+
+
 def test_builds_of_another_tree_are_not_used(tree, home):
     built = home / "arm64-generic-inline/fragments"
     source.tree(str(tree))
