@@ -444,6 +444,11 @@ def test_the_lock_validator_must_have_nothing_to_say():
     assert suite.warnings(lines) == [warning]
 
 
+def test_a_linux_with_fewer_cpus_is_not_taken_for_the_whole_machine():
+    assert boot.lacking_cpus(["[    0.6] smp: Brought up 1 node, 1 CPU"], 4) == "1 of 4 CPUs started"
+    assert boot.lacking_cpus(["[    0.6] smp: Brought up 1 node, 4 CPUs"], 4) is None
+
+
 def test_a_pattern_chooses_kernels():
     def names(pattern=None):
         return [make.name for _, make in suite.makes(Path("tree"), suite.BOOTS, 2, pattern)]
