@@ -117,10 +117,7 @@ def _copy(source, folder, is_older):
     """Copy the user's tree @source to @folder. Files keep their times, so make compiles what has changed.
     @is_older: @folder is an older copy of it."""
     try:
-        if is_older:
-            # The files that Redzone has replaced.
-            apply.revert(folder)
-        else:
+        if not is_older:
             shutil.rmtree(folder, ignore_errors=True)
         _update(source, folder, _made(source))
     except OSError as error:
@@ -169,6 +166,6 @@ def tree(source=None):
             if archive.parent != Path("/usr/src"):
                 archive.unlink()
         else:
-            _copy(source, TREE, is_older and TREE.is_dir())
+            _copy(source, TREE, is_older)
         STAMP.write_text(stamp, encoding="utf-8")
     return TREE
