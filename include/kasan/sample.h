@@ -50,13 +50,15 @@ static inline bool kasan_sample_due(void)
 /**
  * kasan_sample_alloc() - an allocator asks for a sampled object, because kasan_sample_due()
  * @size: bytes asked for, 1 or more; @align: a power of two. @name: of the cache or heap, for reports; it stays valid.
- * @cache_size: size of its objects.
+ * @cache_size: size of its objects. @ip: code address that the recorded stack begins with, the caller or a few functions
+ * above it; 0: the caller.
  *
- * The caller's stack is recorded as the stack of the allocation. The memory has any contents. Any context.
+ * The stack is recorded as the stack of the allocation. The memory has any contents. Any context.
  *
  * Return: the object; NULL: allocate as usual.
  */
-void *kasan_sample_alloc(size_t size, size_t align, const char *name, size_t cache_size);
+void *kasan_sample_alloc(size_t size, size_t align, const char *name, size_t cache_size,
+			 uintptr_t ip);
 
 /** kasan_sample_owns() - does @ptr point into the pool? An allocator asks if it does not know the pointer. */
 bool kasan_sample_owns(const void *ptr);
@@ -99,12 +101,13 @@ static inline bool kasan_sample_due(void)
 }
 
 static inline void *kasan_sample_alloc(size_t size, size_t align, const char *name,
-				       size_t cache_size)
+				       size_t cache_size, uintptr_t ip)
 {
 	(void)size;
 	(void)align;
 	(void)name;
 	(void)cache_size;
+	(void)ip;
 	return NULL;
 }
 

@@ -96,8 +96,11 @@ static __always_inline void *do_kmalloc(size_t size, gfp_t gfp)
 	if (unlikely(size > KMALLOC_MAX_CACHE_SIZE))
 		return size_ok(size, gfp) ? kmalloc_large(size, gfp) : NULL;
 	cache = kmalloc_cache(size);
-	if (unlikely(slab_special(cache, size, 0, gfp, &object)))
-		return object;
+	if (slab_is_special()) {
+		object = slab_special(cache, size, 0, gfp);
+		if (object)
+			return object == SLAB_REFUSED ? NULL : object;
+	}
 	object = slab_take(cache, gfp);
 	if (likely(!(gfp & __GFP_ZERO)))
 		return kasan_slab_alloc(&cache->kasan, object, size);
@@ -315,19 +318,22 @@ static __always_inline bool resize_in_place(void *p, size_t old, size_t size, gf
 	return true;
 }
 
-SLAB_ENTRY void *krealloc(const void *p, size_t size, gfp_t gfp)
+/* Inlined, so that stacks start with the function that the user knows. Without KASAN there are none, and the quick way
+ * saves no registers. */
+#ifdef CONFIG_KASAN
+#define INLINE_IF_TRACED __always_inline
+#else
+#define INLINE_IF_TRACED noinline
+#endif
+static INLINE_IF_TRACED void *do_krealloc(const void *p, size_t size, gfp_t gfp, uintptr_t ip)
 {
 	void *object = (void *)(uintptr_t)p, *moved;
 	size_t old;
 
-#ifndef CONFIG_KASAN
-	if (likely(kmalloc_fits(p, size, gfp)))
-		return object;
-#endif
 	if (ZERO_OR_NULL_PTR(p))
 		return do_kmalloc(size, gfp);
 	if (!size) {
-		do_kfree(p, MM_CALLER_IP(), true);
+		do_kfree(p, ip, true);
 		return ZERO_SIZE_PTR;
 	}
 	/* Nothing may be copied from a freed object. This reports it as the bad access that it is. */
@@ -335,7 +341,7 @@ SLAB_ENTRY void *krealloc(const void *p, size_t size, gfp_t gfp)
 		return NULL;
 	old = object_size(p, false);
 	if (!old) {
-		slab_bad_free(p, "krealloc() of no heap object", MM_CALLER_IP());
+		slab_bad_free(p, "krealloc() of no heap object", ip);
 		return NULL;
 	}
 	if (resize_in_place(object, old, size, gfp))
@@ -344,6 +350,15 @@ SLAB_ENTRY void *krealloc(const void *p, size_t size, gfp_t gfp)
 	if (!moved)
 		return NULL;
 	memcpy(moved, p, min(old, size));
-	do_kfree(p, MM_CALLER_IP(), true);
+	do_kfree(p, ip, true);
 	return moved;
+}
+
+SLAB_ENTRY void *krealloc(const void *p, size_t size, gfp_t gfp)
+{
+#ifndef CONFIG_KASAN
+	if (likely(kmalloc_fits(p, size, gfp)))
+		return (void *)(uintptr_t)p;
+#endif
+	return do_krealloc(p, size, gfp, MM_CALLER_IP());
 }

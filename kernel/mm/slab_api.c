@@ -187,14 +187,36 @@ void slab_clear(const struct kmem_cache *cache, void *object, size_t size)
 	memset(object, 0, MM_KASAN ? size : cache->object_size);
 }
 
+noinline void *slab_special(struct kmem_cache *cache, size_t size, size_t align, gfp_t gfp)
+{
+	void *object;
+
+	if (should_fail(FAULT_SLAB, cache->object_size))
+		return SLAB_REFUSED;
+	/* Objects that keep their contents from one life to the next stay in their slabs. */
+	if (!(READ_ONCE(fault_kinds) & FAULT_SAMPLE) || cache->ctor ||
+	    cache->flags & SLAB_TYPESAFE_BY_RCU)
+		return NULL;
+	__atomic_fetch_and(&fault_kinds, ~FAULT_SAMPLE, __ATOMIC_RELAXED);
+	if (!align)
+		align = max(size & -size, ARCH_KMALLOC_MINALIGN);
+	object = kasan_sample_alloc(size, align, cache->name, cache->object_size, MM_CALLER_IP());
+	if (object && gfp & __GFP_ZERO)
+		memset(object, 0, size);
+	return object;
+}
+
 /* Inlined, so that allocation stacks start with the function that the user knows. */
 static __always_inline void *alloc_object(struct kmem_cache *cache, gfp_t gfp)
 {
 	void *object;
 	bool zero;
 
-	if (unlikely(slab_special(cache, cache->object_size, cache->align, gfp, &object)))
-		return object;
+	if (slab_is_special()) {
+		object = slab_special(cache, cache->object_size, cache->align, gfp);
+		if (object)
+			return object == SLAB_REFUSED ? NULL : object;
+	}
 	object = slab_take(cache, gfp);
 	if (likely(!(gfp & __GFP_ZERO)))
 		return kasan_slab_alloc(&cache->kasan, object, cache->object_size);

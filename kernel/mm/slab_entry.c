@@ -22,12 +22,6 @@
 
 #include "slab_internal.h"
 
-/* False while a test lets allocations fail, and when one is to be sampled. */
-static __always_inline bool is_ordinary(void)
-{
-	return likely(!READ_ONCE(fault_kinds));
-}
-
 /* --- kasan=off ---------------------------------------------------------------------------------- */
 
 static __always_inline void *clear(const struct kmem_cache *cache, void *object)
@@ -40,7 +34,7 @@ static void *kmalloc_off(size_t size, gfp_t gfp)
 	struct kmem_cache *cache;
 	void *object;
 
-	if (unlikely(size - 1 >= KMALLOC_MAX_CACHE_SIZE) || !is_ordinary())
+	if (unlikely(size - 1 >= KMALLOC_MAX_CACHE_SIZE) || slab_is_special())
 		return STATIC_ENTRY_REST(kmalloc)(size, gfp);
 	cache = kmalloc_cache(size);
 	object = slab_take_ready(cache);
@@ -54,7 +48,7 @@ static void *kmem_cache_alloc_off(struct kmem_cache *cache, gfp_t gfp)
 	void *object;
 
 	/* Clearing would destroy what a constructor made. */
-	if ((gfp & __GFP_ZERO && cache->ctor) || !is_ordinary())
+	if ((gfp & __GFP_ZERO && cache->ctor) || slab_is_special())
 		return STATIC_ENTRY_REST(kmem_cache_alloc)(cache, gfp);
 	object = slab_take_ready(cache);
 	if (unlikely(!object))
@@ -127,7 +121,7 @@ static void *kmalloc_tagged(size_t size, gfp_t gfp)
 	struct kmem_cache *cache;
 	void *slot;
 
-	if (unlikely(size - 1 >= KMALLOC_MAX_CACHE_SIZE || gfp & __GFP_ZERO) || !is_ordinary() ||
+	if (unlikely(size - 1 >= KMALLOC_MAX_CACHE_SIZE || gfp & __GFP_ZERO) || slab_is_special() ||
 	    !is_plain())
 		return STATIC_ENTRY_REST(kmalloc)(size, gfp);
 	cache = kmalloc_cache(size);
@@ -141,7 +135,7 @@ static void *kmem_cache_alloc_tagged(struct kmem_cache *cache, gfp_t gfp)
 {
 	void *slot;
 
-	if (unlikely(gfp & __GFP_ZERO) || !is_ordinary() || !is_plain())
+	if (unlikely(gfp & __GFP_ZERO) || slab_is_special() || !is_plain())
 		return STATIC_ENTRY_REST(kmem_cache_alloc)(cache, gfp);
 	slot = slab_take_ready(cache);
 	if (unlikely(!slot))

@@ -17,7 +17,6 @@
 #define MM_SLAB_INTERNAL_H
 
 #include <kernel/static_entry.h>
-#include <kernel/string.h>
 
 #include "internal.h"
 
@@ -419,36 +418,25 @@ void kmalloc_init(void);
 
 /* --- The beginning of an object --------------------------------------------------------------- */
 
+/* slab_special(): the allocation fails. */
+#define SLAB_REFUSED ((void *)1)
+
+/** slab_is_special() - Return: must slab_special() be asked? An ordinary allocation takes one load and one branch. */
+static __always_inline bool slab_is_special(void)
+{
+	return unlikely(READ_ONCE(fault_kinds));
+}
+
 /**
  * slab_special() - this allocation may have to fail for a test, or be sampled: look closer
  * @align: of the object; 0: as kmalloc() aligns, powers of two to their size.
- * @object: filled if it is: the sampled object, ready for its user; NULL: it is to fail.
  *
- * Inlined, so that allocation stacks start with the function that the user knows. An ordinary allocation takes one load
- * and one branch.
+ * The stack of a sampled object begins with the function that calls this. Not inlined, because every allocation would
+ * save the registers that this needs.
  *
- * Return: true: this is the result of the allocation.
+ * Return: the sampled object, ready for its user; SLAB_REFUSED; NULL: it is an ordinary allocation.
  */
-static __always_inline bool slab_special(struct kmem_cache *cache, size_t size, size_t align,
-					 gfp_t gfp, void **object)
-{
-	if (likely(!READ_ONCE(fault_kinds)))
-		return false;
-	*object = NULL;
-	if (should_fail(FAULT_SLAB, cache->object_size))
-		return true;
-	/* Objects that keep their contents from one life to the next stay in their slabs. */
-	if (!(READ_ONCE(fault_kinds) & FAULT_SAMPLE) || cache->ctor ||
-	    cache->flags & SLAB_TYPESAFE_BY_RCU)
-		return false;
-	__atomic_fetch_and(&fault_kinds, ~FAULT_SAMPLE, __ATOMIC_RELAXED);
-	if (!align)
-		align = max(size & -size, ARCH_KMALLOC_MINALIGN);
-	*object = kasan_sample_alloc(size, align, cache->name, cache->object_size);
-	if (*object && gfp & __GFP_ZERO)
-		memset(*object, 0, size);
-	return *object;
-}
+void *slab_special(struct kmem_cache *cache, size_t size, size_t align, gfp_t gfp);
 
 /* --- The end of an object ---------------------------------------------------------------------- */
 

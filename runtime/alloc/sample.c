@@ -169,9 +169,9 @@ static void place(struct sample *object, uintptr_t page, size_t size, size_t ali
 }
 
 kasan_noinline void *kasan_sample_alloc(size_t size, size_t align, const char *name,
-					size_t cache_size)
+					size_t cache_size, uintptr_t ip)
 {
-	const uintptr_t ip = KASAN_CALLER_IP(), fp = KASAN_CALLER_FP();
+	const uintptr_t caller = KASAN_CALLER_IP(), fp = KASAN_CALLER_FP();
 	struct sample *object;
 	unsigned int index;
 
@@ -195,7 +195,7 @@ kasan_noinline void *kasan_sample_alloc(size_t size, size_t align, const char *n
 	place(object, page_of(index), size, align);
 	object->is.name = name;
 	object->is.cache_size = cache_size;
-	kasan_set_full_track(&object->is.alloc, ip, fp);
+	kasan_set_full_track(&object->is.alloc, ip ? ip : caller, fp);
 	__atomic_store_n(&object->state, SAMPLE_LIVE, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&nr_sampled, 1, __ATOMIC_RELAXED);
 	return (void *)object->is.start;

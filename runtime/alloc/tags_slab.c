@@ -197,7 +197,7 @@ static kasan_noinline void *open_object_slow(struct kasan_cache *cache, void *ob
 	return open_object(cache, object, size, init, &caller);
 }
 
-/* Handles most objects: those without constructor and readers that need not be cleared. */
+/* Handles most objects: those without constructor and readers. */
 static kasan_always_inline void *open_object_fast(struct kasan_cache *cache, void *object,
 						  size_t size, bool init, uintptr_t ip,
 						  uintptr_t fp)
@@ -208,11 +208,14 @@ static kasan_always_inline void *open_object_fast(struct kasan_cache *cache, voi
 
 	if (kasan_unlikely(!object))
 		return NULL;
-	if (kasan_unlikely(flags & ~KASAN_SLAB_TRACES || size > cache->plain_size || init ||
+	if (kasan_unlikely(flags & ~KASAN_SLAB_TRACES || size > cache->plain_size ||
 			   !kasan_ring_find(&stack, ip, fp) || !kasan_slab_retag(cache, &addr)))
 		return open_object_slow(cache, object, size, init, ip);
 	kasan_ring_write((const void *)addr, (uint32_t)size, &stack);
-	return (void *)kasan_tags_open_fast(addr, size);
+	if (!init)
+		return (void *)kasan_tags_open_fast(addr, size);
+	kasan_tags_open(addr, size, kasan_addr_tag(addr), true);
+	return (void *)addr;
 }
 
 kasan_noinline void *kasan_slab_alloc(struct kasan_cache *cache, void *object, size_t size)

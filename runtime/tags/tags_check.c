@@ -158,7 +158,8 @@ bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
 	if (kasan_likely(range_ok(first, last, tag)))
 		return false;
 #else
-	if (kasan_likely(kasan_tags_all(first, last, tag)))
+	/* One granule is read faster by itself. */
+	if (last - granule >= KASAN_GRANULE_SIZE && kasan_likely(kasan_tags_all(first, last, tag)))
 		return false;
 #endif
 	for (;; granule += KASAN_GRANULE_SIZE) {

@@ -57,7 +57,7 @@ static char *sampled(size_t size, size_t align)
 	char *p;
 
 	kasan_sample_next();
-	p = kasan_sample_alloc(size, align, "things", 100);
+	p = kasan_sample_alloc(size, align, "things", 100, 0);
 	REQUIRE(p);
 	CHECK(kasan_sample_owns(p) && (uintptr_t)p % align == 0);
 	CHECK_EQ(kasan_sample_size(p), size);
@@ -133,31 +133,31 @@ static void when(void)
 
 	set_up();
 	CHECK(!kasan_sample_due());
-	CHECK(!kasan_sample_alloc(8, 8, "x", 8));
+	CHECK(!kasan_sample_alloc(8, 8, "x", 8, 0));
 	kasan_sample_next();
 	CHECK(kasan_sample_due());
 	/* These cannot be sampled, and the next one is. */
-	CHECK(!kasan_sample_alloc(PAGE + 1, 8, "x", 8));
-	CHECK(!kasan_sample_alloc(8, 2 * PAGE, "x", 8));
-	CHECK(!kasan_sample_alloc(0, 8, "x", 8));
+	CHECK(!kasan_sample_alloc(PAGE + 1, 8, "x", 8, 0));
+	CHECK(!kasan_sample_alloc(8, 2 * PAGE, "x", 8, 0));
+	CHECK(!kasan_sample_alloc(0, 8, "x", 8, 0));
 	cannot_open = true;
-	CHECK(!kasan_sample_alloc(8, 8, "x", 8));
+	CHECK(!kasan_sample_alloc(8, 8, "x", 8, 0));
 	cannot_open = false;
 	CHECK_EQ(kasan_option("kasan.sample", "50"), 0);
 	CHECK(kasan_sample_tick(1000));
-	kasan_sample_free(kasan_sample_alloc(PAGE, PAGE, "x", 8), 0);
+	kasan_sample_free(kasan_sample_alloc(PAGE, PAGE, "x", 8, 0), 0);
 	CHECK(!kasan_sample_due());
 	CHECK(!kasan_sample_tick(1049));
 	CHECK(kasan_sample_tick(1050));
 	CHECK_EQ(kasan_option("kasan.sample", "0"), 0);
-	kasan_sample_free(kasan_sample_alloc(8, 8, "x", 8), 0);
+	kasan_sample_free(kasan_sample_alloc(8, 8, "x", 8, 0), 0);
 	CHECK(!kasan_sample_tick(9999));
 	kasan_sample_get_counts(&before);
 	CHECK_EQ(before.live, 0);
 	for (i = 0; i < CONFIG_KASAN_SAMPLE_OBJECTS; i++)
 		objects[i] = sampled(8, 8);
 	kasan_sample_next();
-	CHECK(!kasan_sample_alloc(8, 8, "x", 8));
+	CHECK(!kasan_sample_alloc(8, 8, "x", 8, 0));
 	kasan_sample_get_counts(&after);
 	CHECK_EQ(after.live, CONFIG_KASAN_SAMPLE_OBJECTS);
 	CHECK_EQ(after.skipped, before.skipped + 1);

@@ -35,12 +35,15 @@ def included(folder, programs):
         if not sources.isdisjoint(files):
             found.update(files)
 
+    # There are 20,000 lines, most of them plain paths of objects that are not asked for.
     for line in listed.stdout.splitlines():
-        if _ENTRY.match(line):
+        if line.startswith("    "):
+            path = line[4:]
+            plain = path[0] == "/" and "/." not in path and "//" not in path
+            files.append(path if plain else os.path.normpath(f"{folder}/{path}"))
+        elif _ENTRY.match(line):
             end()
             files = []
-        elif line.startswith("    "):
-            files.append(os.path.normpath(folder / line[4:]))
     end()
     return {Path(file) for file in found}
 

@@ -143,15 +143,18 @@ class Types:
         if image not in self._units:
             file = open(image.file, "rb")  # noqa: SIM115
             self._files.append(file)
-            found, units = dwarf.information(file), {}
-            for unit in found.iter_CUs() if found else ():
+            found = dwarf.information(file)
+            # A user's program comes after the kernel, and each entry takes a millisecond to read.
+            self._units[image] = {}, reversed(list(found.iter_CUs() if found else ()))
+        known, rest = self._units[image]
+        if path not in known:
+            for unit in rest:
                 top = unit.get_top_DIE()
                 self._left -= 1
-                units[dwarf.unit_path(top)] = top
-                if self._left < 0:
+                known.setdefault(dwarf.unit_path(top), top)
+                if path in known or self._left < 0:
                     break
-            self._units[image] = units
-        return self._units[image].get(path)
+        return known.get(path)
 
     def _below(self, die):
         for child in die.iter_children():
