@@ -3,7 +3,7 @@
 
 It fetches Debian's source the first time, and builds two kernels for each row of BOOTS: about two hours on
 two CPUs. With --quick it does so for arm64, Generic mode with inline checks, only. --filter chooses kernels,
-for example 'x86_64-*' or '*rt'. --arch names an architecture; `--arch all` takes the first kernel of each.
+for example 'x86_64-*,*+rt'. --arch names an architecture; `--arch all` takes the first kernel of each.
 """
 
 import fnmatch
@@ -36,31 +36,50 @@ BOOTS = {
     ("arm64", "generic-outline", "gcc"): [(1, ())],
     ("arm64", "generic-inline", "clang", "scs"): [(4, ())],
     ("arm64", "generic-inline", "clang", "rt"): [(4, ())],
+    ("arm64", "generic-inline", "clang", "debug", "nmi"): [(1, ())],
     ("arm64", "generic-inline", "clang", "lockdep"): [(4, ())],
     ("arm64", "generic-inline", "clang", "module"): [(1, ())],
     ("arm64", "sw_tags", "clang", "module"): [(1, ())],
     ("arm64", "hw_tags", "clang", "module"): [(1, ())],
     ("arm64", "generic-inline", "clang", "kunit-all"): [(4, ("kasan_multi_shot",))],
+    ("arm64", "sw_tags", "clang", "kunit-all"): [(4, ("kasan_multi_shot",))],
+    ("arm64", "hw_tags", "clang", "kunit-all"): [(4, ("kasan_multi_shot",))],
     ("x86_64", "generic-inline", "clang"): [(1, ()), (4, ())],
     ("x86_64", "generic-outline", "clang"): [(1, ())],
     ("x86_64", "generic-inline", "gcc"): [(4, ())],
+    ("x86_64", "generic-inline", "clang", "module"): [(1, ())],
     ("x86_64", "generic-inline", "clang", "kunit-all"): [(4, ("kasan_multi_shot",))],
     ("riscv", "generic-inline", "clang"): [(1, ())],
     ("s390", "generic-inline", "clang"): [(1, ()), (4, ())],
 }
 # Those that run without a wish for them; the others take ten minutes each.
 DEFAULT = tuple(kernel for kernel in BOOTS if kernel[0] in ("arm64", "x86_64"))
+# Kernels that get NMIs in one more boot: QEMU's options and boot parameters of it.
+NMIS = {
+    ("arm64", "generic-inline", "clang", "debug", "nmi"): (
+        ("-machine", "gic-version=3"),
+        # Linux must not make them rarer because the handler takes long.
+        ("irqchip.gicv3_pseudo_nmi=1", "sysctl.kernel.perf_cpu_time_max_percent=0"),
+    ),
+    ("x86_64", "generic-inline", "clang"): ((), ()),
+}
 IN_QUICK = (("arm64", "generic-inline", "clang"),)
 RANK = {"fail": 0, "skip": 1, "pass": 2}
 # One allocation in so many fails, also those that may wait. Without a line on the console for each.
 FAILURES = {"probability": 5, "interval": 1, "times": -1, "verbose": 0, "ignore-gfp-wait": "N"}
 FAILURES_TIMEOUT = 180
 PAUSE = 20
+# So many reports are given to decode_stacktrace.sh, which starts programs for each function.
+DECODED = 3
 # What Linux prints of an exception in the kernel, and a function of Redzone where it happened.
 _CRASH = re.compile(r"Internal error|Unable to handle|Oops|BUG: unable|general protection|stack guard page")
 _FAULT = re.compile(r"(?<!BUG: )KASAN: [\w -]+ in range \[")
 _AT = re.compile(r"\b(?:pc|RIP) ?: .*?\b((?:__)?(?:redzone|kasan_port)_\w+)\+0x")
 _HOOK = re.compile(r"BUG: KASAN: .* in (?:__kasan|redzone|__redzone)_")
+# What CONFIG_KASAN_EXTRA_INFO adds to the line before a stack.
+_TRACK = re.compile(r"\] (?:Allocated|Freed) by task \d+(.*):$")
+_EXTRA = re.compile(r" on cpu \d+ at \d+\.\d{6}s")
+_NMIS = re.compile(r"redzone-nmi: (\d+) NMIs, (\d+) bugs")
 
 
 def worse(own, ours, exact=True):
@@ -150,6 +169,35 @@ def _failing(image, cases, smp):
     return Result(name, FAIL if lines else PASS, "\n".join(lines), log)
 
 
+def nmi_faults(lines):
+    """Return what is wrong with the console @lines of module/nmi.c: each bug has a report, which says where
+    the NMIs before it noted a stack, and there is no other."""
+    ended = next(filter(None, map(_NMIS.search, lines)), None)
+    if not ended or not int(ended[2]):
+        return ["the module did not end" if not ended else "no bug: there were too few NMIs"]
+    wrong = []
+    reports = [line for line in lines if "BUG: KASAN: " in line]
+    ours = [line for line in reports if "BUG: KASAN: slab-out-of-bounds in read_at+" in line]
+    notes = sum("Last potentially related work creation:" in line for line in lines)
+    for count, what in ((len(ours), "reports"), (notes, "reports with a stack from an NMI")):
+        if count != int(ended[2]):
+            wrong.append(f"{ended[2]} bugs in NMIs have {count} {what}")
+    wrong += [f"another report: {line.partition('] ')[2]}" for line in reports if line not in ours]
+    return wrong
+
+
+def _nmis(image, options, parameters):
+    """Boot @image with module/nmi.c. Return the Result."""
+    initrd = disk.script(image, ["load /nmi.ko"], disk.own_modules(image.make))
+    name = f"{image.make.name}-nmis"
+    log = source.HOME / "logs" / f"suite-{name}.log"
+    # All bugs are in one place.
+    parameters = ["kunit.enable=0", "kasan_multi_shot", "kasan.repeat=full", *parameters]
+    session = boot.run(image, log, parameters, smp=2, initrd=initrd, options=options)
+    ended = [f"Linux stopped: {session.ended}"] if session.ended else []
+    return result(name, ended + nmi_faults(session.lines), log)
+
+
 def _boots(image, rows):
     """Boot @image as each of @rows says. Return {name: Session}."""
     sessions = {}
@@ -189,6 +237,26 @@ def readers(session, own, tree):
     return lines
 
 
+def extra_info(lines):
+    """Return what CONFIG_KASAN_EXTRA_INFO lacks in the console @lines."""
+    tracks = [match for match in map(_TRACK.search, lines) if match]
+    lacking = [match[0] for match in tracks if not _EXTRA.fullmatch(match[1])]
+    if lacking:
+        return [f"{len(lacking)} stacks without CPU and time: {lacking[0].partition('] ')[2]}"]
+    return [] if tracks else ["no report says when an object was allocated"]
+
+
+def _debug(session, image, tree, context):
+    """Return what is wrong with the first reports of @session, of a kernel with debug information: Linux's
+    decode_stacktrace.sh finds the source line of each function, and CPU and time are there."""
+    starts = [number for number, line in enumerate(session.lines) if "BUG: KASAN: " in line]
+    part = session.lines[starts[0] : starts[DECODED]]
+    name = f"{session.log.stem}-part"
+    log = context.write_log(name, "".join(f"{line}\n" for line in part))
+    wrong = ports.load("linux-kunit", "suite").decode(tree, image.elf, log, part, context, name)
+    return [*([f"decode_stacktrace.sh: {wrong}"] if wrong else []), *extra_info(session.lines)]
+
+
 def warnings(lines):
     """Return what the console @lines say of the lock validator: warnings, and that it is off."""
     return [
@@ -223,13 +291,13 @@ def _user_tree(tree):
 
 
 def makes(tree, kernels, jobs, pattern=None):
-    """Return [(one of @kernels, its Make)] of those whose names match @pattern."""
+    """Return [(one of @kernels, its Make)] of those that @pattern names: one, or several with commas."""
     found = []
     for kernel in kernels:
         arch, mode, compiler, *more = kernel
         files = tuple(build.CONFIG / f"{name}.config" for name in more)
         make = build.Make(tree, mode, arch, compiler, jobs, files)
-        if pattern is None or fnmatch.fnmatchcase(make.name, pattern):
+        if pattern is None or any(fnmatch.fnmatchcase(make.name, one) for one in pattern.split(",")):
             found.append((kernel, make))
     if not found:
         raise Failure(
@@ -271,9 +339,13 @@ def run(context):
             compared = _compare(name, theirs[name], session)
             if compared.status == PASS:
                 wrong = readers(session, theirs[name], tree)
+                if "debug" in more:
+                    wrong += _debug(session, image, tree, context)
                 if "lockdep" in more:
                     wrong += warnings(session.lines)
                 compared = result(name, wrong, session.log)
             yield compared
         if "kunit-all" in more:
             yield _failing(image, theirs[name].cases, rows[0][0])
+        if kernel in NMIS:
+            yield _nmis(image, *NMIS[kernel])

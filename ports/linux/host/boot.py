@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Boots Linux in QEMU and reads the results of its KUnit suites."""
 
+import re
 import subprocess
 import threading
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from . import build
 TIMEOUT = 600
 # What a kernel that has crashed prints.
 PANIC = "Kernel panic - not syncing"
+_CPUS = re.compile(r"smp: Brought up \d+ nodes?, (\d+) CPU")
 
 
 @dataclass
@@ -47,7 +49,8 @@ def command(image, parameters, smp=1, memory="1G", icount=False, initrd=None, op
     """Return QEMU's command line. @parameters: of the boot, besides those of each boot. @options: of QEMU."""
     return [
         *_machine(image),
-        *("-smp", str(smp), "-m", memory),
+        # On x86_64 the BIOS's table, by which Linux finds the CPUs, has one of each socket.
+        *("-smp", f"{smp},sockets={smp}", "-m", memory),
         *("-display", "none", "-serial", "stdio", "-monitor", "none", "-no-reboot", "-nic", "none"),
         *(("-icount", "shift=0,sleep=off") if icount else ()),
         *(("-initrd", str(initrd)) if initrd else ()),
@@ -55,6 +58,12 @@ def command(image, parameters, smp=1, memory="1G", icount=False, initrd=None, op
         *("-kernel", str(image.image), "-append"),
         " ".join([*build.ARCHES[image.make.arch].parameters, "panic=-1", *parameters]),
     ]
+
+
+def lacking_cpus(lines, smp):
+    """Return what is wrong if the Linux of the console @lines has not started @smp CPUs, or None."""
+    started = next((int(match[1]) for match in map(_CPUS.search, lines) if match), smp)
+    return None if started == smp else f"{started} of {smp} CPUs started"
 
 
 def run(image, log, parameters, timeout=TIMEOUT, echo=None, **machine):
@@ -71,6 +80,7 @@ def run(image, log, parameters, timeout=TIMEOUT, echo=None, **machine):
             _follow(process, session, timeout, echo)
         finally:
             process.kill()
+    session.ended = session.ended or lacking_cpus(session.lines, machine.get("smp", 1))
     return session
 
 

@@ -3,7 +3,7 @@
 
 import os
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import click
@@ -216,6 +216,24 @@ class Image:
         return self.elf.parent.name
 
 
+def _begin(make):
+    """Begin the new folder of @make with what is compiled for a kernel of the same mode: make compiles again
+    what other options change."""
+    output = make.output
+    base_name = replace(make, more=()).output.name
+    # On x86_64 files of objtool name the folder: it is compiled again, and then all that it checks.
+    if output.exists() or make.arch == "x86_64":
+        return
+    made = [stamp.parent for stamp in output.parent.glob("*/fragments")]
+    alike = [folder for folder in made if folder.name.partition("+")[0] == base_name]
+    if alike:
+        # Whole, or not at all: a file that is cut off looks as if it were compiled.
+        unfinished = output.with_name("unfinished")
+        shutil.rmtree(unfinished, ignore_errors=True)
+        shutil.copytree(min(alike, key=lambda folder: len(folder.name)), unfinished, symlinks=True)
+        unfinished.rename(output)
+
+
 def _configure(make):
     """Write the configuration, unless the fragments are those that it was made from."""
     output, files = make.output, [*fragments(make.arch, make.mode), *make.more]
@@ -249,6 +267,7 @@ def build(make, own=False):
     output = make.output
     with base.locked(HOME):
         (apply.revert if own else apply.apply)(make.tree)
+        _begin(make)
         _configure(make)
         what = "without KASAN" if make.mode == PLAIN else "with its own KASAN" if own else "with Redzone"
         base.say(f"building Linux {apply.Tree(make.tree).version()} for {make.name}, {what}")

@@ -5,6 +5,7 @@ import fnmatch
 import hashlib
 import os
 import shutil
+import stat
 from pathlib import Path
 
 from redzone.core import base, tarball
@@ -53,7 +54,7 @@ def _place(name):
 
 
 def _made(source):
-    """Return the function that tells shutil.copytree() which files of the tree @source match MADE."""
+    """Return the function that tells which of the names in a folder of the tree @source match MADE."""
 
     def ignored(folder, names):
         place = Path(folder).relative_to(source)
@@ -76,12 +77,49 @@ def _state(source):
     return digest.hexdigest()
 
 
-def _copy(source, folder):
-    """Copy the user's tree @source to the new @folder. Files keep their times, so make compiles what has
-    changed."""
-    shutil.rmtree(folder, ignore_errors=True)
+def _remove(path):
+    """Remove the file, link or folder @path, if it is there."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _is_same(one, other):
+    """Return True if the file or link @other is a copy of @one, by size and time."""
+    first, second = one.lstat(), os.lstat(other) if os.path.lexists(other) else None
+    if second is None or stat.S_IFMT(first.st_mode) != stat.S_IFMT(second.st_mode):
+        return False
+    if one.is_symlink():
+        return one.readlink() == other.readlink()
+    return (first.st_size, first.st_mtime_ns) == (second.st_size, second.st_mtime_ns)
+
+
+def _update(source, folder, ignored):
+    """Make @folder a copy of the folder @source, and write only what differs. @ignored: see _made()."""
+    if not folder.is_dir() or folder.is_symlink():
+        _remove(folder)
+        folder.mkdir(parents=True)
+    names = [*os.listdir(source)]
+    names = {*names} - {*ignored(source, names)}
+    for name in {*os.listdir(folder)} - names:
+        _remove(folder / name)
+    for name in sorted(names):
+        mine, theirs = folder / name, source / name
+        if theirs.is_dir() and not theirs.is_symlink():
+            _update(theirs, mine, ignored)
+        elif not _is_same(theirs, mine):
+            _remove(mine)
+            shutil.copy2(theirs, mine, follow_symlinks=False)
+
+
+def _copy(source, folder, is_older):
+    """Copy the user's tree @source to @folder. Files keep their times, so make compiles what has changed.
+    @is_older: @folder is an older copy of it."""
     try:
-        shutil.copytree(source, folder, symlinks=True, ignore=_made(source))
+        if not is_older:
+            shutil.rmtree(folder, ignore_errors=True)
+        _update(source, folder, _made(source))
     except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
         raise Failure(f"{source} cannot be copied to {base.relative(folder)}: {error}") from None
@@ -120,13 +158,14 @@ def tree(source=None):
         base.check_room(HOME, megabytes=ROOM)
         base.say(f"copying {source or stamp} to {base.relative(TREE)}; this takes a minute")
         STAMP.unlink(missing_ok=True)
-        if source is None or last.partition("\n")[0] != str(source):
+        is_older = source is not None and last.partition("\n")[0] == str(source)
+        if not is_older:
             _forget_builds()
         if source is None:
             tarball.unpack(archive, TREE, _place)
             if archive.parent != Path("/usr/src"):
                 archive.unlink()
         else:
-            _copy(source, TREE)
+            _copy(source, TREE, is_older)
         STAMP.write_text(stamp, encoding="utf-8")
     return TREE

@@ -4,6 +4,7 @@
  *
  * Linux's struct kmem_cache has eight bytes for KASAN. They hold the address of the runtime's struct: kasan_cache().
  */
+#include <linux/export.h>
 #include <linux/kfence.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -167,3 +168,5 @@ void kasan_record_aux_stack_noalloc(void *addr)
 	raw_cpu_dec(kasan_no_pages);
 	raw_local_irq_restore(flags);
 }
+/* For a module that tests NMIs. */
+EXPORT_SYMBOL_GPL(kasan_record_aux_stack_noalloc);

@@ -112,7 +112,8 @@ bool kasan_port_find_area(const void *addr, struct redzone_area *area)
 	struct vm_struct *vm;
 
 	addr = kasan_reset_tag(addr);
-	if (!is_vmalloc_or_module_addr(addr))
+	/* It takes a lock, which the code that an NMI has interrupted may hold. */
+	if (!is_vmalloc_or_module_addr(addr) || in_nmi())
 		return false;
 	vm = find_vm_area(addr);
 	if (!vm)

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from redzone.core import base
+from redzone.core import base, options
 from redzone.core.base import ROOT, Failure
 from redzone.kit.ports.linux import port, suite, suite_stress, table
 from redzone.kit.ports.linux.host import apply, bench, boot, build, disk, names, source
@@ -197,6 +197,26 @@ def test_what_changes_in_the_users_tree_changes_in_the_copy(tree, home):
     assert (copy / "include/linux/kasan.h").read_text(encoding="utf-8") == "another interface\n"
 
 
+def test_only_what_has_changed_is_copied_again(tree, home):
+    (tree / "drivers").mkdir()
+    (tree / "drivers/old.c").touch()
+    (tree / "drivers/now_a_folder").touch()
+    (tree / "link").symlink_to("Makefile")
+    copy = source.tree(str(tree))
+    apply.apply(copy)
+    os.link(copy / "include/linux/kasan.h", home / "kept")
+    (tree / "drivers/old.c").unlink()
+    (tree / "drivers/new.c").write_text("new\n", encoding="utf-8")
+    (tree / "drivers/now_a_folder").unlink()
+    (tree / "drivers/now_a_folder").mkdir()
+    (tree / "link").unlink()
+    (tree / "link").symlink_to("drivers")
+    source.tree(str(tree))
+    assert contents(copy) == contents(tree)
+    assert (copy / "link").readlink() == Path("drivers")
+    assert (copy / "include/linux/kasan.h").samefile(home / "kept")
+
+
 def test_builds_of_another_tree_are_not_used(tree, home):
     built = home / "arm64-generic-inline/fragments"
     source.tree(str(tree))
@@ -290,6 +310,27 @@ def test_kernels_and_compilers_have_folders_of_their_own():
         for mode in (*modes, build.PLAIN)
     ]
     assert len({make.output for make in makes}) == len(makes)
+
+
+def test_a_new_kernel_begins_with_what_another_of_its_mode_has(tmp_path, monkeypatch):
+    monkeypatch.setattr(build, "HOME", tmp_path)
+    made = {}
+    plain = "arm64-generic-inline"
+    for name in (f"{plain}+scs", plain, f"{plain}-gcc", "arm64-sw_tags"):
+        made[name] = tmp_path / name / "kernel" / "fork.o"
+        made[name].parent.mkdir(parents=True)
+        made[name].write_text(name)
+        (tmp_path / name / "fragments").write_text(name)
+    os.utime(made[plain], ns=(10**9, 10**9))
+    make = build.Make(tmp_path / "tree", "generic-inline", more=(build.CONFIG / "module.config",))
+    for _ in range(2):
+        build._begin(make)
+        object_ = make.output / "kernel" / "fork.o"
+        assert object_.read_text() == plain
+        assert object_.stat().st_mtime_ns == 10**9, "make compiles what is older than its source"
+        made[plain].write_text("later")
+    build._begin(build.Make(tmp_path / "tree", "hw_tags"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*made, make.output.name])
 
 
 @pytest.mark.parametrize(
@@ -403,12 +444,20 @@ def test_the_lock_validator_must_have_nothing_to_say():
     assert suite.warnings(lines) == [warning]
 
 
+def test_a_linux_with_fewer_cpus_is_not_taken_for_the_whole_machine():
+    assert boot.lacking_cpus(["[    0.6] smp: Brought up 1 node, 1 CPU"], 4) == "1 of 4 CPUs started"
+    assert boot.lacking_cpus(["[    0.6] smp: Brought up 1 node, 4 CPUs"], 4) is None
+
+
 def test_a_pattern_chooses_kernels():
     def names(pattern=None):
         return [make.name for _, make in suite.makes(Path("tree"), suite.BOOTS, 2, pattern)]
 
     assert len(names()) == len(suite.BOOTS)
     assert names("*rt") == ["arm64-generic-inline+rt"]
+    assert names("*+rt,*+scs") == ["arm64-generic-inline+scs", "arm64-generic-inline+rt"]
+    for name in names():
+        assert names(options.Patterns().convert(name, None, None)) == [name]
     assert set(names("x86_64-*")) == {name for name in names() if name.startswith("x86_64")}
     with pytest.raises(Failure, match="matches no kernel"):
         names("riscv64-*")
@@ -421,6 +470,39 @@ def test_an_architecture_is_chosen_by_its_name():
     assert suite.kernels(pattern="*") == tuple(suite.BOOTS)
     with pytest.raises(Failure, match="--arch vax: the suite has arm64, x86_64"):
         suite.kernels("vax")
+
+
+NMI = [
+    "[    9.1] BUG: KASAN: slab-out-of-bounds in read_at+0x1c/0x20 [nmi]",
+    "[    9.1] Last potentially related work creation:",
+    "[    9.1] Second to last potentially related work creation:",
+]
+NMI_END = "[    9.9] redzone-nmi: 400 NMIs, 2 bugs"
+
+
+@pytest.mark.parametrize(
+    ("lines", "wrong"),
+    [
+        ([*NMI, *NMI, NMI_END], []),
+        ([*NMI, *NMI], ["the module did not end"]),
+        (["redzone-nmi: 0 NMIs, 0 bugs"], ["no bug: there were too few NMIs"]),
+        ([*NMI, NMI[0], NMI_END], ["2 bugs in NMIs have 1 reports with a stack from an NMI"]),
+        ([*NMI, NMI[1], NMI_END], ["2 bugs in NMIs have 1 reports"]),
+        (
+            [*NMI, *NMI, NMI[0].replace("read_at", "kfree"), NMI_END],
+            ["another report: BUG: KASAN: slab-out-of-bounds in kfree+0x1c/0x20 [nmi]"],
+        ),
+    ],
+)
+def test_each_bug_in_an_nmi_has_a_report(lines, wrong):
+    assert suite.nmi_faults(lines) == wrong
+
+
+def test_cpu_and_time_of_allocations():
+    plain, full = "[    9.1] Freed by task 7:", "[    9.1] Freed by task 7 on cpu 1 at 2.123456s:"
+    assert suite.extra_info([full]) == []
+    assert suite.extra_info([full, plain]) == ["1 stacks without CPU and time: Freed by task 7:"]
+    assert suite.extra_info([]) == ["no report says when an object was allocated"]
 
 
 # --- Stress ---------------------------------------------------------------------------------------

@@ -50,12 +50,13 @@ class Words(Choice):
 
 
 class Patterns(_Type):
-    """KUnit's patterns, separated by commas. They are one word, because they become a boot parameter."""
+    """KUnit's patterns, or those of the port of Linux, separated by commas. They are one word, because they
+    become a boot parameter."""
 
     name = "PATTERNS"
 
     def convert(self, value, param, context):
-        if not re.fullmatch(r"[\w*?.,\[\]!-]+", value, re.ASCII):
+        if not re.fullmatch(r"[\w*?.,+\[\]!-]+", value, re.ASCII):
             self.refuse(value, "suites or suite.case with the shell's wildcards, separated by commas")
         return value
 
