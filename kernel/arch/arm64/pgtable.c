@@ -38,10 +38,6 @@ phys_addr_t (*pgtable_page_alloc)(void) = boot_table_alloc;
 
 struct pgtable_lock pgtable_guard;
 
-/* Tables that many entries point to. They are copied before a change. */
-#define MAX_SHARED_TABLES 4
-static phys_addr_t shared_tables[MAX_SHARED_TABLES];
-
 static const unsigned int level_shift[] = {PGD_SHIFT, PUD_SHIFT, PMD_SHIFT, PAGE_SHIFT};
 
 /* Tables of the boot pool are accessed through the image: the linear map may not exist yet. */
@@ -62,6 +58,12 @@ static unsigned int table_index(unsigned long va, int level)
 static bool is_table(u64 entry, int level)
 {
 	return level < 3 && (entry & PTE_TYPE_MASK) == PTE_TYPE_TABLE;
+}
+
+/* Is it a table that this entry alone points to? */
+static bool is_own_table(u64 entry, int level)
+{
+	return level < 3 && (entry & (PTE_TYPE_MASK | PTE_TABLE_SHARED)) == PTE_TYPE_TABLE;
 }
 
 static bool is_leaf(u64 entry, int level)
@@ -143,15 +145,6 @@ phys_addr_t pgtable_zeroed_page(void)
 	return pa;
 }
 
-static bool is_shared(phys_addr_t table)
-{
-	for (unsigned int i = 0; i < MAX_SHARED_TABLES; i++) {
-		if (shared_tables[i] == table)
-			return true;
-	}
-	return false;
-}
-
 /*
  * Return: the table that @entry, of @level, points to, ready to be changed: it is created if there is none,
  * copied if it is shared; a block is cut into pieces of the next level. NULL if there is no memory.
@@ -162,7 +155,7 @@ static u64 *own_table(u64 *entry, unsigned long va, int level)
 	phys_addr_t table;
 	u64 *p;
 
-	if (is_table(old, level) && !is_shared(old & PTE_ADDR_MASK))
+	if (is_own_table(old, level))
 		return table_va(old & PTE_ADDR_MASK);
 
 	table = pgtable_zeroed_page();
@@ -204,9 +197,7 @@ int __map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t p
 
 			/* Level 0 has no blocks; an existing table is kept. */
 			if (level > 0 && blocks && end - va >= block &&
-			    !((va | pa) & (block - 1)) &&
-			    (!is_table(READ_ONCE(*entry), level) ||
-			     is_shared(*entry & PTE_ADDR_MASK))) {
+			    !((va | pa) & (block - 1)) && !is_own_table(READ_ONCE(*entry), level)) {
 				set_entry(entry, pa | prot | PTE_TYPE_BLOCK, va, level);
 				step = block;
 				break;
@@ -253,32 +244,26 @@ void map_prepared_page(unsigned long va, phys_addr_t pa, pgprot_t prot)
 
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
 
-/* Mark a table that several entries point to: it is copied before a change. */
-static void pgtable_share(phys_addr_t table)
+/* Return: an entry of @table, which others point to. */
+static u64 shared_entry(const u64 *table)
 {
-	for (unsigned int i = 0; i < MAX_SHARED_TABLES; i++) {
-		if (!shared_tables[i]) {
-			shared_tables[i] = table;
-			return;
-		}
-	}
+	return __pa_symbol(table) | PTE_TYPE_TABLE | PTE_TABLE_SHARED;
 }
 
 /* Tables of level 3 whose entries all map one page, [i] that of shared_pages[i]. */
 static u64 shared_pte[2][PTRS_PER_TABLE] __aligned(PAGE_SIZE);
 static phys_addr_t shared_pages[2];
 
-static phys_addr_t table_of_one_page(phys_addr_t page)
+static u64 entry_of_one_page(phys_addr_t page)
 {
 	unsigned int at = shared_pages[0] && shared_pages[0] != page;
 
 	if (!shared_pages[at]) {
 		for (unsigned int i = 0; i < PTRS_PER_TABLE; i++)
 			shared_pte[at][i] = page | PAGE_KERNEL_RO | PTE_TYPE_PAGE;
-		pgtable_share(__pa_symbol(shared_pte[at]));
 		shared_pages[at] = page;
 	}
-	return __pa_symbol(shared_pte[at]);
+	return shared_entry(shared_pte[at]);
 }
 
 void pgtable_map_all(unsigned long start, unsigned long end, phys_addr_t page)
@@ -287,13 +272,11 @@ void pgtable_map_all(unsigned long start, unsigned long end, phys_addr_t page)
 	static u64 pmd[PTRS_PER_TABLE] __aligned(PAGE_SIZE);
 
 	for (unsigned int i = 0; i < PTRS_PER_TABLE; i++) {
-		pmd[i] = table_of_one_page(page) | PTE_TYPE_TABLE;
-		pud[i] = __pa_symbol(pmd) | PTE_TYPE_TABLE;
+		pmd[i] = entry_of_one_page(page);
+		pud[i] = shared_entry(pmd);
 	}
 	for (unsigned long va = start; va < end; va += 1UL << PGD_SHIFT)
-		swapper_pg_dir[table_index(va, 0)] = __pa_symbol(pud) | PTE_TYPE_TABLE;
-	pgtable_share(__pa_symbol(pud));
-	pgtable_share(__pa_symbol(pmd));
+		swapper_pg_dir[table_index(va, 0)] = shared_entry(pud);
 }
 
 bool pgtable_map_block_to(unsigned long va, phys_addr_t page)
@@ -305,8 +288,7 @@ bool pgtable_map_block_to(unsigned long va, phys_addr_t page)
 	for (level = 0; level < 2 && table; level++)
 		table = own_table(&table[table_index(va, level)], va, level);
 	if (table)
-		set_entry(&table[table_index(va, 2)], table_of_one_page(page) | PTE_TYPE_TABLE, va,
-			  2);
+		set_entry(&table[table_index(va, 2)], entry_of_one_page(page), va, 2);
 	pgtable_unlock_irqrestore(flags);
 	return table;
 }
@@ -338,7 +320,7 @@ unsigned long pgtable_own_below(unsigned long low, unsigned long high)
 		for (level = 0; level < 3; level++) {
 			u64 value = READ_ONCE(table[table_index(va, level)]);
 
-			if (!is_table(value, level) || is_shared(value & PTE_ADDR_MASK))
+			if (!is_own_table(value, level))
 				break;
 			table = table_va(value & PTE_ADDR_MASK);
 		}

@@ -20,7 +20,10 @@
 #define PTE_AF	       _AC_UL(0x400)
 #define PTE_PXN	       _AC_UL(0x20000000000000)
 #define PTE_UXN	       _AC_UL(0x40000000000000)
-#define PTE_ADDR_MASK  _AC_UL(0x0000fffffffff000)
+/* Ours, in an entry that points to a table: others point to the same one, and it is copied before a change. The CPU
+ * ignores bits 58 to 51 there. */
+#define PTE_TABLE_SHARED _AC_UL(0x80000000000000)
+#define PTE_ADDR_MASK	 _AC_UL(0x0000fffffffff000)
 
 /* Indices into MAIR_EL1 as head.S fills it. */
 #define MT_NORMAL	0
