@@ -49,13 +49,18 @@ void kasan_dma_use(struct kunit *test)
 void kasan_dma_wrong_unmap(struct kunit *test)
 {
 	char *buffer = alloc(test, 64), *other = alloc(test, 64);
+	size_t size = 64;
+	enum dma_data_direction direction = DMA_TO_DEVICE;
 	dma_addr_t addr = dma_map_single(buffer, 64, DMA_TO_DEVICE);
 
-	KASAN_EXPECT_BUG(test, "dma-invalid-unmap", KASAN_WRITE, 48,
-			 dma_unmap_single(addr, 48, DMA_TO_DEVICE));
+	/* The mapping must also end where the bugs are removed. */
+	KASAN_TEST_BUG(size = 48);
+	KUNIT_EXPECT_KASAN_REPORT(test, "dma-invalid-unmap", KASAN_WRITE, 48,
+				  dma_unmap_single(addr, size, DMA_TO_DEVICE));
 	addr = dma_map_single(buffer, 64, DMA_TO_DEVICE);
-	KASAN_EXPECT_BUG(test, "dma-invalid-unmap", KASAN_WRITE, 64,
-			 dma_unmap_single(addr, 64, DMA_FROM_DEVICE));
+	KASAN_TEST_BUG(direction = DMA_FROM_DEVICE);
+	KUNIT_EXPECT_KASAN_REPORT(test, "dma-invalid-unmap", KASAN_WRITE, 64,
+				  dma_unmap_single(addr, 64, direction));
 	addr = dma_map_single(buffer, 64, DMA_TO_DEVICE);
 	dma_unmap_single(addr, 64, DMA_TO_DEVICE);
 	KASAN_EXPECT_BUG(test, "dma-invalid-unmap", KASAN_WRITE, 64,

@@ -547,7 +547,8 @@ bool kasan_report_fault_at(uintptr_t addr, size_t size, int direction,
 {
 	struct kasan_bug bug;
 
-	if (was_checked(addr))
+	/* No check comes before a call. */
+	if (addr != regs->pc && was_checked(addr))
 		return false;
 	fill_bug(&bug, NULL, addr, how_of_fault(direction), regs->pc, regs->fp);
 	bug.size = size;

@@ -127,6 +127,9 @@ int main(int argc, char **argv)
 	case 'j':
 		((void (*)(void))0x7000)();
 		break;
+	case 'i':
+		__asm__(".inst 0");
+		break;
 	case 'r':
 		raise(SIGSEGV);
 	}
@@ -139,7 +142,8 @@ ENDED = {
     "bytes": (0, "ok", 0, ""),
     "two": (1, "report", 2, "KASAN: slab-out-of-bounds, write of 1 byte, program.c:16 in main()"),
     "loop": (3, "timeout", 0, "the program was in main()"),
-    "jump": (3, "crash", 1, "paging request at virtual address 0000000000007000"),
+    "jump": (1, "report", 1, "KASAN: invalid-call, address 0x7000, program.c:23 in main()"),
+    "instruction": (3, "crash", 1, "undefined instruction"),
     "raise": (4, "status", 0, "SIGSEGV"),
     "save": (4, "save", 0, "a file of --save was not saved"),
 }

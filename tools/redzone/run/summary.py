@@ -78,6 +78,16 @@ def signed_size(report):
     return size - (1 << 64) if size is not None and size >> 63 else size
 
 
+def _access(report):
+    """Return "write of 4 bytes", or the address that was called."""
+    access, size = report.access, signed_size(report)
+    if report.type == "invalid-call" and access.address is not None:
+        return f"address {access.address:#x}"
+    if size is None:
+        return access.kind
+    return f"{access.kind} of size {size}" if size < 0 else f"{access.kind} of {base.plural(size, 'byte')}"
+
+
 def headline(report, sources):
     """Return one line about @report for a summary."""
     access, size = report.access, signed_size(report)
@@ -87,9 +97,7 @@ def headline(report, sources):
     if access.asynchronous:
         return f"{text}, noticed in {report.where}() ({LATE})" if report.where else f"{text} ({LATE})"
     if access.kind:
-        text += f", {access.kind}"
-        if size is not None:
-            text += f" of size {size}" if negative else f" of {base.plural(size, 'byte')}"
+        text += f", {_access(report)}"
     if is_leak(report):
         text += _lost(report)
     source = own_source(trace(report), sources)
@@ -117,12 +125,11 @@ def brief(number, report, sources):
     """Return three lines about @report, bug @number: what, where, and who made or freed the object.
 
     The last one is left out if the report does not know."""
-    access, size = report.access, signed_size(report)
     what = report.type
-    if access.asynchronous:
+    if report.access.asynchronous:
         what += ": noticed late (kasan.mode=sync shows where it was)"
-    elif access.kind:
-        what += f": {access.kind}" + (f" of {base.plural(size, 'byte')}" if size is not None else "")
+    elif report.access.kind:
+        what += f": {_access(report)}"
         where = position(report)
         what += f", {where}" if where else ""
     if is_leak(report):
@@ -133,7 +140,7 @@ def brief(number, report, sources):
     else:
         where = f"in {printed_place(report)}" if report.where else ""
     margin = " " * len(f"{number}. ")
-    more = [where, "" if access.asynchronous or is_leak(report) else _origin(report)]
+    more = [where, "" if report.access.asynchronous or is_leak(report) else _origin(report)]
     return [f"{number}. {what}", *(margin + line for line in more if line)]
 
 
