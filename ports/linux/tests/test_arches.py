@@ -3,6 +3,8 @@
 
 import pytest
 from redzone.core import outside
+from redzone.core.base import Failure
+from redzone.kit.ports.linux import suite
 from redzone.kit.ports.linux.host import build
 
 pytestmark = pytest.mark.quick
@@ -16,3 +18,12 @@ def test_each_architecture_has_its_options_and_programs(arch):
     assert all(path.is_file() for path in files)
     keys = (*build.tools(arch, "gcc"), build.ARCHES[arch].machine)
     assert not {*keys} - {*outside.BY_KEY}
+
+
+def test_an_architecture_is_chosen_by_its_name():
+    assert [kernel[0] for kernel in suite.kernels("all")] == [*build.ARCHES]
+    assert suite.kernels("riscv") == (("riscv", "generic-inline", "clang"),)
+    assert {kernel[0] for kernel in suite.kernels()} == {"arm64", "x86_64"}
+    assert suite.kernels(pattern="*") == tuple(suite.BOOTS)
+    with pytest.raises(Failure, match="--arch vax: the suite has arm64, x86_64"):
+        suite.kernels("vax")

@@ -463,15 +463,6 @@ def test_a_pattern_chooses_kernels():
         names("riscv64-*")
 
 
-def test_an_architecture_is_chosen_by_its_name():
-    assert [kernel[0] for kernel in suite.kernels("all")] == [*build.ARCHES]
-    assert suite.kernels("riscv") == (("riscv", "generic-inline", "clang"),)
-    assert {kernel[0] for kernel in suite.kernels()} == {"arm64", "x86_64"}
-    assert suite.kernels(pattern="*") == tuple(suite.BOOTS)
-    with pytest.raises(Failure, match="--arch vax: the suite has arm64, x86_64"):
-        suite.kernels("vax")
-
-
 NMI = [
     "[    9.1] BUG: KASAN: slab-out-of-bounds in read_at+0x1c/0x20 [nmi]",
     "[    9.1] Last potentially related work creation:",
