@@ -8,8 +8,8 @@ import threading
 
 import json_schema
 import pytest
-from redzone.build import headers
-from redzone.run import cache, inputs, watch
+from redzone.build import builder, headers
+from redzone.run import cache, inputs, job, watch
 
 
 def ends(result):
@@ -148,6 +148,21 @@ def test_what_counts_as_a_save(tmp_path):
     # Saved while the build ran, before it was known.
     watcher.note([folder / "new.h"], since=0)
     assert watcher.changed() == [folder / "new.h"]
+
+
+def test_headers_are_those_of_the_own_build(tmp_path, monkeypatch):
+    """Another command that builds in the same folder, before the run has ended, forgets them."""
+    source, header = tmp_path / "a.c", tmp_path / "a.h"
+    source.write_text("")
+    header.write_text("")
+    work = job.Job(None, "preset", [source], [], [], {"includes": []})
+    monkeypatch.setattr(builder, "made_of", lambda preset, sources: {source, header})
+    work.note_made_of()
+    monkeypatch.setattr(builder, "made_of", lambda preset, sources: set())
+    watcher = watch.Watcher()
+    watch._note_job(watcher, work, None)
+    header.write_text("1")
+    assert watcher.changed() == [header]
 
 
 WATCHED = """\

@@ -73,10 +73,10 @@ def _choose(owners, mains):
     )
 
 
-def build(preset, programs, folder, owners=None):
+def build(preset, programs, folder, owners=None, look=None):
     """builder.build() of @programs, the first of which has several files. If it fails, the steps that can be
     done are done, and a table of what is missing follows the messages. @owners: {source: target} of a
-    project's sources."""
+    project's sources. @look: of builder.build()."""
     program, found, bad, mains = programs[0], missing.Missing(), [], []
 
     def examine(failure, place):
@@ -89,7 +89,7 @@ def build(preset, programs, folder, owners=None):
         _note_undefined(found, failure, rest, place, bad)
 
     try:
-        return builder.build(preset, programs=programs, copy_to=folder, examine=examine)
+        return builder.build(preset, programs=programs, copy_to=folder, examine=examine, look=look)
     except builder.BuildFailure as failure:
         if len(mains) > 1:
             raise _choose(owners, mains) from None

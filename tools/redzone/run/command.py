@@ -63,9 +63,10 @@ def _build(work, folder):
     kernel = "program" if programs else "redzone-modules"
     targets = () if programs else (kernel,)
     if len(work.sources) > 1:
-        built = keep_going.build(work.preset, [*programs, *loaded], folder, work.owners)
+        built = keep_going.build(work.preset, [*programs, *loaded], folder, work.owners, work.note_made_of)
     else:
-        built = builder.build(work.preset, targets, [*programs, *loaded], copy_to=folder)
+        everything, look = [*programs, *loaded], work.note_made_of
+        built = builder.build(work.preset, targets, everything, copy_to=folder, look=look)
     return built[kernel], module.files(loaded, built)
 
 

@@ -427,6 +427,7 @@ def run(work, folder, log):
     made = []
 
     def look(place):
+        work.note_made_of()
         made.append(cache.built(place, work.parts.get("objects", ())))
 
     images, rejected = each_build.build(work.preset, program, folder, spare=work.tests is not None, look=look)

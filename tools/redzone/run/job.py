@@ -108,6 +108,7 @@ class Job:
     numbers: with --each, the place of each file in the list of all, which has @total. exchange: what the
     program gets besides files and gives back, from machine() on. owners: of a project's sources, {source:
     target}. result: how the run ended, for --json. tests: with --tests, the testset.Test of each source.
+    made_of: the Paths of all files that the build has read.
     """
 
     options: Options
@@ -126,6 +127,12 @@ class Job:
     owners: dict = field(default_factory=dict)
     result: dict | None = None
     tests: list | None = None
+    made_of: set = field(default_factory=set)
+
+    def note_made_of(self, _place=None):
+        """Fill made_of. For builder.build()'s @look: another command that builds there forgets it."""
+        sources = [*self.sources, *self.modules, *self.parts.get("library", ())]
+        self.made_of |= builder.made_of(self.preset, sources)
 
     @property
     def ubsan(self):

@@ -12,7 +12,7 @@ import threading
 import time
 from pathlib import Path
 
-from redzone.build import builder, headers
+from redzone.build import headers
 from redzone.core import base
 from redzone.core.base import Failure
 from redzone.machine import qemu
@@ -96,8 +96,10 @@ class Watcher:
 
 def _note_job(watcher, work, since):
     """Let @watcher know the files of the job.Job @work, and the headers that were found."""
-    sources = [*work.sources, *work.modules, *work.parts.get("library", [])]
-    found = headers.users(builder.made_of(work.preset, sources))
+    if not work.made_of:
+        # It did not compile.
+        work.note_made_of()
+    found = headers.users(work.made_of)
     watcher.note([*work.sources, *work.modules, *work.code["includes"]], since)
     watcher.note([path for path in found if path.suffix != ".c"], since)
     watcher.note({path.parent for path in work.sources})
