@@ -413,7 +413,8 @@ static void pass(void *argument)
 	kasan_port_report_begin();
 	if (passage->room == KASAN_ROOM_WHOLE) {
 		kasan_capture(&the_report, bug);
-		if (!the_report.at_pc)
+		/* No return address of a call to a bad one is on a shadow stack. */
+		if (!the_report.at_pc && !the_report.is_call)
 			kasan_compare_reported(the_report.pcs, the_report.depth,
 					       the_report.task.trace_end, bug->ip, bug->fp);
 		print_captured(&the_report);

@@ -45,6 +45,8 @@ SECTIONS
 		/* The functions that do not push: see scs_walk_start(). */
 		__runtime_text_start = .;
 		*CMakeFiles?runtime.dir?*(.text .text.*)
+		*CMakeFiles?runtime-copies.dir?*(.text .text.*)
+		*CMakeFiles?runtime-bench.dir?*(.text .text.*)
 		__runtime_text_end = .;
 #endif
 		/* Programs: what was linked before. All that CMake compiles is in its folders. */

@@ -20,7 +20,7 @@ from redzone.core.options import YES, Words
 # Of what `run` and `fuzz` link.
 _TARGETS = (
     *("kernel", "kernel-workqueue", "kernel-libc", "kernel-builtins", "kernel-fuzz"),
-    *("runtime", "runtime-fuzz"),
+    *("runtime", "runtime-copies", "runtime-fuzz"),
 )
 _MODES = ("generic", "sw_tags", "hw_tags")
 _PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check", "wheel", "--no-deps")
