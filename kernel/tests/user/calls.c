@@ -195,8 +195,11 @@ static void some_call(unsigned long call[7], unsigned long page)
 /* Without the console nothing is printed, whatever is written to whatever descriptor. */
 static unsigned long begin_random(const char *seed)
 {
-	long page = map(PAGE_SIZE, 3);
+	long page;
 
+	/* Other programs that do the same may have all memory. They give it back when they end. */
+	while ((page = map(PAGE_SIZE, 3)) == -ENOMEM)
+		syscall0(NR_sched_yield);
 	CHECK(page > 0);
 	for (int fd = 0; fd < 3; fd++)
 		syscall1(NR_close, fd);
