@@ -49,6 +49,14 @@ bool kasan_report_fault_at(uintptr_t addr, size_t size, int direction,
 			   const struct kasan_regs *regs);
 #endif
 
+#ifdef CONFIG_KASAN_DMA
+/* For buffers that devices have: <kasan/core.h> and <kasan/asan_interface.h> describe them. The poison is that of
+ * programs, in abi/. */
+bool kasan_check_access_for(const volatile void *addr, size_t size, bool is_write, uintptr_t ip);
+void __asan_poison_memory_region(const volatile void *addr, size_t size);
+void __asan_unpoison_memory_region(const volatile void *addr, size_t size);
+#endif
+
 /* --- From shadow/ to alloc/ --- */
 
 /** kasan_last_bytes() - Return: if @granule is the last one of a live object, how many of its bytes are accessible, 1

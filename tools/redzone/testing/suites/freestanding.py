@@ -97,7 +97,7 @@ def upward(found, folders, said):
 def said_upward():
     """Return the functions that base/up.h declares."""
     text = (ROOT / "runtime/base/up.h").read_text(encoding="utf-8")
-    return set(re.findall(r"^\w[\w ]*\b(kasan_\w+)\(", text, re.MULTILINE))
+    return set(re.findall(r"^\w[\w ]*\b((?:kasan|__asan)_\w+)\(", text, re.MULTILINE))
 
 
 def judge_layers(name, library):
