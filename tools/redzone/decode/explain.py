@@ -288,8 +288,10 @@ def _access(report):
         target = f"the address {access.address:#x}" if access.address is not None else "an address"
         return f"{subject} freed {target}{second}" + (f", {where}." if where else ".")
     if MISTAKES.get(report.type) == "call":
-        target = "a null pointer" if access.address == 0 else f"{access.address or 0:#x}"
-        return f"{subject} called {target}, where there is no code" + (f", {where}." if where else ".")
+        if access.address == 0:
+            return f"{subject} called a null pointer."
+        more = f"is {where} and not code" if where else "does not point to code"
+        return f"{subject} called {access.address or 0:#x}, which {more}."
     verb = _VERBS.get(access.kind, "accessed")
     size = f" {amount(access.size)}" if access.size is not None else ""
     target = f" at {access.address:#x}" if access.address is not None else ""
