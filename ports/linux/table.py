@@ -113,6 +113,8 @@ PUBLISHED = {
 }
 PARAMETERS = {"no traces": "off", "unwinder": "on", "unwinder, not saved": "collect"}
 SCS = {"shadow call stack": ("REDZONE_SCS=1",), "shadow call stack, hooks exempt": ()}
+# Follow frames in a kernel that has a shadow call stack, so that all kernels of a table have one configuration.
+FRAMES = ("REDZONE_FRAMES=1",)
 
 
 def trace_rows(mode, boots):
@@ -133,15 +135,17 @@ def _boot(kernel, traces):
 
 def _traces(page, make):
     """Measure the boot with each kind of traces. Return {"boots": ..., "traces": ...}."""
-    kernel = bench.prepare(make)
+    has_scs = make.arch == "arm64" and make.compiler == "clang"
+    scs = replace(make, more=(*make.more, build.CONFIG / "scs.config"))
+    # The full configuration takes an hour to compile: once for all kernels.
+    once = has_scs and make.start == build.FULL
+    kernel = bench.prepare(replace(scs, variables=FRAMES) if once else make, modules=False)
     quiet = _boot(kernel, "off")
     boots = {title: (_boot(kernel, value), quiet) for title, value in PARAMETERS.items()}
     stored = bench.traces(kernel)
-    if make.arch == "arm64" and make.compiler == "clang":
-        scs = replace(make, more=(*make.more, build.CONFIG / "scs.config"))
-        for title, variables in SCS.items():
-            kernel = bench.prepare(replace(scs, variables=variables))
-            boots[title] = (_boot(kernel, "on"), _boot(kernel, "off"))
+    for title, variables in SCS.items() if has_scs else ():
+        kernel = bench.prepare(replace(scs, variables=variables), modules=False)
+        boots[title] = (_boot(kernel, "on"), _boot(kernel, "off"))
     page.table(trace_rows(make.mode, boots))
     page.notes(
         [
@@ -309,9 +313,11 @@ TABLES = {
 }
 
 
-def run(table, mode, arch, cc, source_tree, config, jobs, json_file, markdown_file, yes):
+def run(table, mode, arch, cc, source_tree, config, jobs, defconfig, json_file, markdown_file, yes):
     """Carry out the command. Returns the exit status."""
     build.check(arch, mode, cc)
+    if defconfig and table != "traces":
+        raise Failure("--defconfig is for the table traces; leave it out, or give: bench linux traces")
     if table == "sampling" and mode != "hw_tags":
         raise Failure("only hardware tags are sampled: give --mode hw_tags")
     if table == "lockdep" and mode == "hw_tags":
@@ -320,14 +326,20 @@ def run(table, mode, arch, cc, source_tree, config, jobs, json_file, markdown_fi
     doctor.require([*build.tools(arch, cc), build.ARCHES[arch].machine], "measure Linux", yes)
     measure, about = TABLES[table]
     page = Page("linux" if table == "work" else f"linux {table}", about, f"{arch}, {cc}")
-    page.section(mode)
-    figures = measure(page, build.Make(tree, mode, arch, cc, jobs, config))
+    page.section(f"{mode}, defconfig" if defconfig else mode)
+    start = build.FULL if defconfig else build.SMALL
+    figures = measure(page, build.Make(tree, mode, arch, cc, jobs, config, start=start))
     return page.publish(json_file, markdown_file, mode=mode, arch=arch, **{table: figures})
 
 
 @click.command("linux", short_help="Linux without KASAN, with its own KASAN, and with Redzone.")
 @click.argument("table", type=click.Choice(tuple(TABLES)), default="work", metavar="[TABLE]")
 @build.options
+@click.option(
+    "--defconfig",
+    is_flag=True,
+    help="traces: the architecture's defconfig in place of a small configuration. It takes over an hour.",
+)
 @options
 @click.pass_context
 def command(context, source, **chosen):

@@ -28,8 +28,8 @@ TIMEOUT = 3600
 # The functions of Redzone that store a trace, once for each call.
 ALLOCATIONS = ("redzone_slab_alloc", "kasan_slab_alloc_init")
 FREES = ("redzone_slab_free", "redzone_slab_free_deferred")
-# A quarantine of 8 MiB: the rounds before the count fill it.
-MEMORY_MIB = 256
+# A quarantine of 8 MiB: the rounds before the count fill it. A kernel of the full configuration alone is larger.
+MEMORY_MIB = {build.SMALL: 256, build.FULL: 1024}
 
 
 def rows(lines):
@@ -66,7 +66,8 @@ def measure(kernel, append=(), works=(), options=(), clock=False, strict=False):
     Return {row: count}: instructions or ticks, and KiB of memory.
     """
     log = HOME / "logs" / f"bench-{kernel.image.name}.log"
-    machine = {"memory": f"{MEMORY_MIB}M", "icount": not clock, "timeout": TIMEOUT, "options": options}
+    memory = MEMORY_MIB[kernel.image.make.start]
+    machine = {"memory": f"{memory}M", "icount": not clock, "timeout": TIMEOUT, "options": options}
     parameters = ["kunit.enable=0", *append, *(("--", *works) if works else ())]
     session = boot.run(kernel.image, log, parameters, initrd=kernel.initrd, **machine)
     found = rows(session.lines)
@@ -79,7 +80,7 @@ def measure(kernel, append=(), works=(), options=(), clock=False, strict=False):
         raise Failure(f"the kernel warned: {warning.partition('] ')[2]} (log: {base.relative(log)})")
     del found["end"]
     if "memory_free" in found:
-        found["memory_kib"] = MEMORY_MIB * 1024 - found.pop("memory_free")
+        found["memory_kib"] = memory * 1024 - found.pop("memory_free")
         found["image_kib"] = _loaded(kernel.image.elf) // 1024
     return found
 

@@ -19,6 +19,8 @@ CONFIG = Path(__file__).parents[1] / "config"
 MODES = ("generic-inline", "generic-outline", "sw_tags", "hw_tags")
 # Without KASAN.
 PLAIN = "none"
+# The targets of Linux's make that a configuration starts from.
+SMALL, FULL = "tinyconfig", "defconfig"
 # Keys of redzone.core.outside, for each build.
 TOOLS = ("make", "clang-19", "lld", "objcopy", "ar", "nm", "libc", "flex", "bison", "bc")
 
@@ -121,11 +123,11 @@ def check(arch, mode, compiler):
         raise Failure("--cc gcc is for Generic mode; leave it out, or give --mode generic-inline")
 
 
-def fragments(arch, mode):
-    """Return the files whose options come on top of tinyconfig."""
-    return [
-        CONFIG / f"{name}.config" for name in ("common", arch, *(("kasan", mode) if mode != PLAIN else ()))
-    ]
+def fragments(arch, mode, start=SMALL):
+    """Return the files whose options come on top of those of make @start."""
+    kasan = ("kasan", mode) if mode != PLAIN else ()
+    names = ("common", arch, *kasan) if start == SMALL else (*kasan, start)
+    return [CONFIG / f"{name}.config" for name in names]
 
 
 def wanted(files):
@@ -155,7 +157,8 @@ def tools(arch, compiler):
 @dataclass(frozen=True)
 class Make:
     """Runs Linux's make in a folder of its own for each kernel. mode: of KASAN, or PLAIN. jobs: at once.
-    more: files of further options. variables: further ones of make, as in ("REDZONE_SCS=1",)."""
+    more: files of further options. variables: further ones of make, as in ("REDZONE_SCS=1",). start: SMALL or
+    FULL."""
 
     tree: Path
     mode: str
@@ -164,10 +167,12 @@ class Make:
     jobs: int = 2
     more: tuple = ()
     variables: tuple = ()
+    start: str = SMALL
 
     @property
     def output(self):
         words = (self.arch, self.mode, *(("gcc",) if self.compiler == "gcc" else ()))
+        words += (self.start,) if self.start != SMALL else ()
         return HOME / "+".join(("-".join(words), *(path.stem for path in self.more)))
 
     @property
@@ -236,13 +241,13 @@ def _begin(make):
 
 def _configure(make):
     """Write the configuration, unless the fragments are those that it was made from."""
-    output, files = make.output, [*fragments(make.arch, make.mode), *make.more]
+    output, files = make.output, [*fragments(make.arch, make.mode, make.start), *make.more]
     stamp = output / "fragments"
     text = "\n".join(path.read_text(encoding="utf-8") for path in files)
     if (output / ".config").is_file() and stamp.is_file() and stamp.read_text(encoding="utf-8") == text:
         return
     output.mkdir(parents=True, exist_ok=True)
-    make("tinyconfig")
+    make(make.start)
     options = wanted(files)
     config = output / ".config"
     kept = [

@@ -289,6 +289,16 @@ def test_configuration_of_each_mode_names_it(arch, mode):
     assert options["CONFIG_KASAN_KUNIT_TEST"] == "y"
 
 
+def test_full_configuration_lacks_only_what_it_names():
+    options = build.wanted(build.fragments("arm64", "generic-inline", build.FULL))
+    assert options["CONFIG_KASAN_GENERIC"] == options["CONFIG_DEBUG_INFO_NONE"] == "y"
+    # Linux's suite needs tracing, which arm64's defconfig does not have; the small configuration's files
+    # would take drivers away.
+    assert options["CONFIG_KASAN_KUNIT_TEST"] == "n" and "CONFIG_USB_SUPPORT" not in options
+    make = build.Make(Path("tree"), "generic-inline", start=build.FULL)
+    assert make.output.name == "arm64-generic-inline-defconfig"
+
+
 def test_options_that_linux_drops_are_found():
     options = {"CONFIG_A": "y", "CONFIG_B": "y", "CONFIG_C": "n", "CONFIG_D": "n", "CONFIG_E": "4"}
     text = "CONFIG_A=y\n# CONFIG_C is not set\nCONFIG_D=y\nCONFIG_E=4\n"
@@ -657,7 +667,12 @@ def test_the_lock_validator_is_compared_with_the_kernel_without():
 
 def test_hardware_tags_check_the_lock_validator_in_any_case():
     with pytest.raises(Failure, match="another --mode"):
-        table.run("lockdep", "hw_tags", "arm64", "clang", None, (), 1, None, None, False)
+        table.run("lockdep", "hw_tags", "arm64", "clang", None, (), 1, False, None, None, False)
+
+
+def test_full_configuration_is_for_traces():
+    with pytest.raises(Failure, match="leave it out, or give: bench linux traces"):
+        table.run("work", "generic-inline", "arm64", "clang", None, (), 1, True, None, None, False)
 
 
 @pytest.mark.parametrize(
