@@ -113,7 +113,7 @@ PUBLISHED = {
 }
 PARAMETERS = {"no traces": "off", "unwinder": "on", "unwinder, not saved": "collect"}
 SCS = {"shadow call stack": ("REDZONE_SCS=1",), "shadow call stack, hooks exempt": ()}
-# Follow frames in a kernel that has a shadow call stack, so that all kernels of a table have one configuration.
+# Follow frames in spite of a shadow call stack, so that all kernels of a table have one configuration.
 FRAMES = ("REDZONE_FRAMES=1",)
 
 

@@ -28,7 +28,7 @@ TIMEOUT = 3600
 # The functions of Redzone that store a trace, once for each call.
 ALLOCATIONS = ("redzone_slab_alloc", "kasan_slab_alloc_init")
 FREES = ("redzone_slab_free", "redzone_slab_free_deferred")
-# A quarantine of 8 MiB: the rounds before the count fill it. A kernel of the full configuration alone is larger.
+# A quarantine of 8 MiB: the rounds before the count fill it. The full configuration needs more than that.
 MEMORY_MIB = {build.SMALL: 256, build.FULL: 1024}
 
 
