@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 from redzone.core import base, options
 from redzone.core.base import ROOT, Failure
-from redzone.kit.ports.linux import port, suite, suite_stress, table
+from redzone.kit.ports.linux import port, suite, table
 from redzone.kit.ports.linux.host import apply, bench, boot, build, disk, names, source
 from redzone.machine import ktap
 
@@ -496,49 +496,6 @@ def test_cpu_and_time_of_allocations():
     assert suite.extra_info([]) == ["no report says when an object was allocated"]
 
 
-# --- Stress ---------------------------------------------------------------------------------------
-
-BUG = "[    9.1] redzone-bug: read-after-free"
-REPORT = "[    9.1] BUG: KASAN: slab-use-after-free in read_at+0x1c/0x20 [bugs]"
-FREE = "MemFree:         1000000 kB"
-
-
-@pytest.mark.parametrize(
-    ("lines", "wrong"),
-    [
-        ([FREE, BUG, REPORT, BUG, REPORT, FREE], []),
-        ([FREE, BUG, BUG, REPORT, FREE], ["bug 1, read-after-free: no report"]),
-        ([FREE, BUG, REPORT, REPORT, FREE], ["a report of no bug: "]),
-        ([FREE, BUG, REPORT], ["the stress did not end"]),
-        ([FREE, FREE], ["no bug was planted"]),
-        ([FREE, BUG, REPORT, "MemFree: 500000 kB"], ["500,000 KiB less memory is free after it"]),
-        (
-            [FREE, BUG, REPORT.replace("slab-use-after-free", "wild-memory-access"), FREE],
-            ["bug 1, read-after"],
-        ),
-    ],
-)
-def test_each_planted_bug_has_a_report_and_nothing_else_has(lines, wrong):
-    found = suite_stress.wrong_with(lines)
-    assert len(found) == len(wrong)
-    assert all(have.startswith(want) for have, want in zip(found, wrong, strict=True))
-
-
-def test_hardware_tags_find_one_access_and_every_double_free():
-    free = [
-        BUG.replace("read-after-free", "double-free"),
-        REPORT.replace("slab-use-after-free", "double-free"),
-    ]
-    assert suite_stress.wrong_with([FREE, BUG, REPORT, BUG, *free, BUG, FREE], once=True) == []
-    assert suite_stress.wrong_with([FREE, BUG, BUG, REPORT, FREE], once=True) != []
-    assert suite_stress.wrong_with([FREE, BUG, REPORT, free[0], BUG, FREE], once=True) != []
-
-
-def test_the_bugs_of_the_module_are_those_of_the_suite():
-    code = (ROOT / "ports/linux/module/bugs.c").read_text(encoding="utf-8")
-    assert set(re.findall(r'\{"([\w-]+)", \w+\}', code)) == set(suite_stress.TITLES)
-
-
 # --- The bench ------------------------------------------------------------------------------------
 
 
@@ -653,6 +610,19 @@ def test_the_lock_validator_is_compared_with_the_kernel_without():
     assert body[0] == ("neither", "x1.0 (x1.0)", *("100",) * 6)
     assert body[1] == ("Linux's own, validator instrumented", "x6.7 (x18.7)", *("x4.00",) * 6)
     assert body[-1] == ("Redzone, the first byte of each lock", "-", *("x2.50",) * 6)
+
+
+def test_one_half_of_the_lock_validators_table(monkeypatch):
+    """A half keeps its own figures of those that were published."""
+    halves = []
+    monkeypatch.setattr(table, "_lock_half", lambda page, make, *half: halves.append(half))
+    page = SimpleNamespace(notes=lambda _: None)
+    table._locks(page, None)
+    assert halves == [(0, "Ordinary kernels", ()), (1, "Real-time kernels", ("rt",))]
+    assert [*table._locks(page, None, "rt")] == ["Real-time kernels"]
+    assert halves[2:] == halves[1:2]
+    with pytest.raises(Failure, match="--half is for the table lockdep"):
+        table.run("work", "sw_tags", "arm64", "clang", None, (), 1, None, None, False, "rt")
 
 
 def test_hardware_tags_check_the_lock_validator_in_any_case():
