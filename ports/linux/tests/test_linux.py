@@ -181,6 +181,7 @@ def home(tmp_path, monkeypatch):
     folder = tmp_path / "build"
     for name, value in (("HOME", folder), ("TREE", folder / "tree"), ("STAMP", folder / "tree.source")):
         monkeypatch.setattr(source, name, value)
+    monkeypatch.setattr(build, "HOME", folder)
     monkeypatch.setattr(base, "check_room", lambda *_, **__: None)
     (folder / "arm64-generic-inline").mkdir(parents=True)
     (folder / "arm64-generic-inline/fragments").touch()
@@ -331,6 +332,26 @@ def test_a_new_kernel_begins_with_what_another_of_its_mode_has(tmp_path, monkeyp
         made[plain].write_text("later")
     build._begin(build.Make(tmp_path / "tree", "hw_tags"))
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*made, make.output.name])
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_modules_are_built_beside_the_kasan_of_their_kernel(tree, home, own):
+    """Another command may have changed the tree since the kernel was built."""
+    (apply.apply if own else apply.revert)(tree)
+    seen = []
+
+    class Recorder(build.Make):
+        def __call__(self, *targets):
+            seen.append(apply.Tree(tree).is_applied())
+            assert base.lock(home / base.LOCK, wait=False) is None
+
+    make = Recorder(tree, "generic-inline")
+    path = make.output / "mm/kasan/kasan_test.ko"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"module")
+    image = build.Image(tree / "Image", tree / "vmlinux", make, own)
+    assert disk.modules(image, "mm/kasan/kasan_test.ko") == {"kasan_test.ko": b"module"}
+    assert seen == [not own] * 2
 
 
 @pytest.mark.parametrize(
