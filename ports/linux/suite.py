@@ -136,7 +136,7 @@ def _session(image, log, smp, parameters):
     """Boot @image with the suites that it is for. Return the Session."""
     options = {"append": parameters, "smp": smp}
     if "module" in _kinds(image):
-        files = disk.modules(image.make, "mm/kasan/kasan_test.ko")
+        files = disk.modules(image, "mm/kasan/kasan_test.ko")
         options["initrd"] = disk.script(image, [f"load /{name}" for name in files], files)
     if "kunit-all" in _kinds(image):
         options["suites"] = "*"

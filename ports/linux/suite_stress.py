@@ -2,7 +2,8 @@
 """Linux with Redzone under stress-ng, on 4 CPUs, beside a module that has a bug every second.
 
 Each bug must be reported, and nothing else; memory must not be used up, and Linux must not hang. --seconds:
-of stress in each mode (default: 1800). It fetches Debian's stress-ng for arm64 (9 MB).
+of stress in each mode (default: 1800). --filter chooses kernels, for example 'arm64-sw_tags*'. It fetches
+Debian's stress-ng for arm64 (9 MB).
 """
 
 import re
@@ -13,12 +14,14 @@ from redzone.machine import console
 from redzone.testing.runner import SKIP, Result, result
 
 from .host import boot, build, disk, source
+from .suite import makes
 
 SLOW = True
-OPTIONS = ("seconds",)
+OPTIONS = ("seconds", "filter")
 TOOLS = (*build.TOOLS, "qemu-arm64", "xz")
 SECONDS = 1800
-MODES = ("generic-inline", "sw_tags", "hw_tags")
+# Those of the suite `linux` are named in the same way.
+KERNELS = tuple(("arm64", mode, "clang", "stress") for mode in ("generic-inline", "sw_tags", "hw_tags"))
 HOME = source.HOME / "stress-ng"
 # The parts of the packages that the program reads.
 WANTED = ("lib", "usr/bin", "usr/lib", "etc/ld.so.conf")
@@ -138,10 +141,10 @@ def job(seconds):
 def run(context):
     seconds = int(context.seconds or SECONDS)
     tree = source.tree()
+    chosen = makes(tree, KERNELS, context.jobs, context.filter)
     root = _root()
-    for mode in MODES:
-        make = build.Make(tree, mode, "arm64", "clang", context.jobs, (build.CONFIG / "stress.config",))
-        reason = context.missing(*build.tools("arm64", "clang"))
+    for (arch, mode, compiler, _), make in chosen:
+        reason = context.missing(*build.tools(arch, compiler))
         if reason:
             yield Result(mode, SKIP, reason)
             continue

@@ -8,6 +8,7 @@ import click
 from redzone.bench.page import Page, options
 from redzone.core import doctor
 from redzone.core.base import Failure, say
+from redzone.core.options import Choice
 from redzone.kit import ports
 
 from .host import bench, build, source
@@ -233,7 +234,8 @@ def _clock(page, make):
 
 # --- The lock validator: the kernels of the table that was published in 2025 ---------------------------
 
-HALVES = {"Ordinary kernels": (), "Real-time kernels": ("rt",)}
+# By the names of --half: title, and files of further options.
+HALVES = {"ordinary": ("Ordinary kernels", ()), "rt": ("Real-time kernels", ("rt",))}
 CHECK = build.CONFIG / "check_locks.h"
 # What KASAN checks of the validator: variables of make, and how many times longer a build of Linux took in
 # each of HALVES, with its system time.
@@ -292,11 +294,13 @@ def _lock_half(page, make, number, title, kinds):
     return {"neither": base, **names, "taken": taken}
 
 
-def _locks(page, make):
-    """Measure the works of init.c under the lock validator. Return {half: figures}."""
+def _locks(page, make, half=None):
+    """Measure the works of init.c under the lock validator. @half: one of HALVES; None: both. Return {title:
+    figures}."""
     halves = {
         title: _lock_half(page, make, number, title, kinds)
-        for number, (title, kinds) in enumerate(HALVES.items())
+        for number, (name, (title, kinds)) in enumerate(HALVES.items())
+        if half in (None, name)
     }
     page.notes(LOCK_NOTES)
     return halves
@@ -313,7 +317,20 @@ TABLES = {
 }
 
 
-def run(table, mode, arch, cc, source_tree, config, jobs, defconfig, json_file, markdown_file, yes):
+def run(
+    table,
+    mode,
+    arch,
+    cc,
+    source_tree,
+    config,
+    jobs,
+    json_file,
+    markdown_file,
+    yes,
+    half=None,
+    defconfig=False,
+):
     """Carry out the command. Returns the exit status."""
     build.check(arch, mode, cc)
     if defconfig and table != "traces":
@@ -322,13 +339,16 @@ def run(table, mode, arch, cc, source_tree, config, jobs, defconfig, json_file, 
         raise Failure("only hardware tags are sampled: give --mode hw_tags")
     if table == "lockdep" and mode == "hw_tags":
         raise Failure("hardware tags check the lock validator in any case: give another --mode")
+    if half and table != "lockdep":
+        raise Failure(f"--half is for the table lockdep; leave it out of {table}")
     tree = ports.get_source(lambda: source.tree(source_tree), ("xz",), "Linux", yes)
     doctor.require([*build.tools(arch, cc), build.ARCHES[arch].machine], "measure Linux", yes)
     measure, about = TABLES[table]
     page = Page("linux" if table == "work" else f"linux {table}", about, f"{arch}, {cc}")
     page.section(f"{mode}, defconfig" if defconfig else mode)
+    chosen = {"half": half} if half else {}
     start = build.FULL if defconfig else build.SMALL
-    figures = measure(page, build.Make(tree, mode, arch, cc, jobs, config, start=start))
+    figures = measure(page, build.Make(tree, mode, arch, cc, jobs, config, start=start), **chosen)
     return page.publish(json_file, markdown_file, mode=mode, arch=arch, **{table: figures})
 
 
@@ -340,6 +360,7 @@ def run(table, mode, arch, cc, source_tree, config, jobs, defconfig, json_file, 
     is_flag=True,
     help="traces: the architecture's defconfig in place of a small configuration. It takes over an hour.",
 )
+@click.option("--half", type=Choice(tuple(HALVES)), help="Of the table lockdep. Default: both halves.")
 @options
 @click.pass_context
 def command(context, source, **chosen):
@@ -362,6 +383,7 @@ def command(context, source, **chosen):
       ./redzone bench linux
       ./redzone bench linux --mode hw_tags --json linux.json
       ./redzone bench linux traces --mode hw_tags
+      ./redzone bench linux lockdep --half rt
 
     \b
     Exit status: 0 all was measured, 2 usage or build error, or a kernel stopped.

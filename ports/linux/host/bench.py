@@ -55,7 +55,7 @@ def prepare(make, own=False, modules=True):
     folder = image.image.parent
     files = {name: disk.program(make.arch, folder, name) for name in ("init", "exit")}
     if modules:
-        files |= disk.own_modules(make) | disk.modules(make, "lib/test_vmalloc.ko")
+        files |= disk.own_modules(make) | disk.modules(image, "lib/test_vmalloc.ko")
     return Kernel(image, disk.write(folder / "bench.cpio", files))
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Configures and builds Linux, with its own KASAN or with Redzone, in build/linux/ARCH-MODE."""
 
+import contextlib
 import os
 import shutil
 from dataclasses import dataclass, replace
@@ -265,13 +266,20 @@ def _configure(make):
     stamp.write_text(text, encoding="utf-8")
 
 
+@contextlib.contextmanager
+def held(make, own):
+    """Hold the tree of @make with Linux's @own KASAN or with Redzone, so that no other command changes it."""
+    with base.locked(HOME):
+        (apply.revert if own else apply.apply)(make.tree)
+        yield
+
+
 def build(make, own=False):
     """Build the kernel with the Make @make. @own: with Linux's own KASAN. Return the Image.
 
     The two share what is not KASAN: it is compiled once."""
     output = make.output
-    with base.locked(HOME):
-        (apply.revert if own else apply.apply)(make.tree)
+    with held(make, own):
         _begin(make)
         _configure(make)
         what = "without KASAN" if make.mode == PLAIN else "with its own KASAN" if own else "with Redzone"

@@ -58,11 +58,14 @@ def write(path, files):
     return path
 
 
-def modules(make, *paths):
-    """Build the modules @paths of Linux's tree for the kernel of @make. Return {name: bytes}."""
-    make("modules_prepare")
-    make("KBUILD_MODPOST_WARN=1", *paths)
-    return {Path(path).name: (make.output / path).read_bytes() for path in paths}
+def modules(image, *paths):
+    """Build the modules @paths of Linux's tree for the kernel @image. Return {name: bytes}."""
+    make = image.make
+    # Those of mm/kasan read the files of the KASAN that the kernel has.
+    with build.held(make, image.own):
+        make("modules_prepare")
+        make("KBUILD_MODPOST_WARN=1", *paths)
+        return {Path(path).name: (make.output / path).read_bytes() for path in paths}
 
 
 def own_modules(make):

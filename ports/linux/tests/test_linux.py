@@ -14,8 +14,8 @@ from types import SimpleNamespace
 import pytest
 from redzone.core import base, options
 from redzone.core.base import ROOT, Failure
-from redzone.kit.ports.linux import port, suite, suite_stress, table
-from redzone.kit.ports.linux.host import apply, bench, boot, build, disk, names, source
+from redzone.kit.ports.linux import port, suite
+from redzone.kit.ports.linux.host import apply, boot, build, disk, names, source
 from redzone.machine import ktap
 
 pytestmark = pytest.mark.quick
@@ -181,6 +181,7 @@ def home(tmp_path, monkeypatch):
     folder = tmp_path / "build"
     for name, value in (("HOME", folder), ("TREE", folder / "tree"), ("STAMP", folder / "tree.source")):
         monkeypatch.setattr(source, name, value)
+    monkeypatch.setattr(build, "HOME", folder)
     monkeypatch.setattr(base, "check_room", lambda *_, **__: None)
     (folder / "arm64-generic-inline").mkdir(parents=True)
     (folder / "arm64-generic-inline/fragments").touch()
@@ -341,6 +342,26 @@ def test_a_new_kernel_begins_with_what_another_of_its_mode_has(tmp_path, monkeyp
         made[plain].write_text("later")
     build._begin(build.Make(tmp_path / "tree", "hw_tags"))
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*made, make.output.name])
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_modules_are_built_beside_the_kasan_of_their_kernel(tree, home, own):
+    """Another command may have changed the tree since the kernel was built."""
+    (apply.apply if own else apply.revert)(tree)
+    seen = []
+
+    class Recorder(build.Make):
+        def __call__(self, *targets):
+            seen.append(apply.Tree(tree).is_applied())
+            assert base.lock(home / base.LOCK, wait=False) is None
+
+    make = Recorder(tree, "generic-inline")
+    path = make.output / "mm/kasan/kasan_test.ko"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(b"module")
+    image = build.Image(tree / "Image", tree / "vmlinux", make, own)
+    assert disk.modules(image, "mm/kasan/kasan_test.ko") == {"kasan_test.ko": b"module"}
+    assert seen == [not own] * 2
 
 
 @pytest.mark.parametrize(
@@ -506,49 +527,6 @@ def test_cpu_and_time_of_allocations():
     assert suite.extra_info([]) == ["no report says when an object was allocated"]
 
 
-# --- Stress ---------------------------------------------------------------------------------------
-
-BUG = "[    9.1] redzone-bug: read-after-free"
-REPORT = "[    9.1] BUG: KASAN: slab-use-after-free in read_at+0x1c/0x20 [bugs]"
-FREE = "MemFree:         1000000 kB"
-
-
-@pytest.mark.parametrize(
-    ("lines", "wrong"),
-    [
-        ([FREE, BUG, REPORT, BUG, REPORT, FREE], []),
-        ([FREE, BUG, BUG, REPORT, FREE], ["bug 1, read-after-free: no report"]),
-        ([FREE, BUG, REPORT, REPORT, FREE], ["a report of no bug: "]),
-        ([FREE, BUG, REPORT], ["the stress did not end"]),
-        ([FREE, FREE], ["no bug was planted"]),
-        ([FREE, BUG, REPORT, "MemFree: 500000 kB"], ["500,000 KiB less memory is free after it"]),
-        (
-            [FREE, BUG, REPORT.replace("slab-use-after-free", "wild-memory-access"), FREE],
-            ["bug 1, read-after"],
-        ),
-    ],
-)
-def test_each_planted_bug_has_a_report_and_nothing_else_has(lines, wrong):
-    found = suite_stress.wrong_with(lines)
-    assert len(found) == len(wrong)
-    assert all(have.startswith(want) for have, want in zip(found, wrong, strict=True))
-
-
-def test_hardware_tags_find_one_access_and_every_double_free():
-    free = [
-        BUG.replace("read-after-free", "double-free"),
-        REPORT.replace("slab-use-after-free", "double-free"),
-    ]
-    assert suite_stress.wrong_with([FREE, BUG, REPORT, BUG, *free, BUG, FREE], once=True) == []
-    assert suite_stress.wrong_with([FREE, BUG, BUG, REPORT, FREE], once=True) != []
-    assert suite_stress.wrong_with([FREE, BUG, REPORT, free[0], BUG, FREE], once=True) != []
-
-
-def test_the_bugs_of_the_module_are_those_of_the_suite():
-    code = (ROOT / "ports/linux/module/bugs.c").read_text(encoding="utf-8")
-    assert set(re.findall(r'\{"([\w-]+)", \w+\}', code)) == set(suite_stress.TITLES)
-
-
 # --- The bench ------------------------------------------------------------------------------------
 
 
@@ -581,130 +559,3 @@ def test_folders_and_links_of_the_disk():
     assert names == ["usr", "usr/bin", "usr/bin/tool", "usr/lib", "lib", "lib/a", "lib/a/b", "TRAILER!!!"]
     by_name = {name: (mode, data) for name, mode, data in found}
     assert by_name["usr"] == (0o040755, b"") and by_name["usr/lib"] == (0o120777, b"../lib")
-
-
-def test_rows_of_a_console():
-    lines = [
-        "redzone-bench: boot 98765",
-        "[    1.0] redzone-bench: kmalloc_64 1234",
-        "noise",
-        "[    1.2] Summary: fix_size_alloc_test passed: 1 failed: 0 repeat: 1 loops: 1000 avg: 12 usec",
-        "[    1.2] Summary: full_fit_alloc_test passed: 0 failed: 1 repeat: 1 loops: 1000 avg: 12 usec",
-    ]
-    assert bench.rows(lines) == {"boot": 98765, "kmalloc_64": 1234, "fix_size": 12000}
-
-
-def columns(**ours):
-    """Return the columns of a table: 100 without KASAN, 1,000 with Linux's own, @ours with Redzone."""
-    counts = dict.fromkeys(table.TITLES, 500) | ours
-    return {
-        table.PLAIN: dict.fromkeys(table.TITLES, 100),
-        table.OWN: dict.fromkeys(table.TITLES, 1000),
-        table.OURS: counts,
-        table.QUIET: {row: count // 2 for row, count in counts.items()},
-    }
-
-
-@pytest.mark.parametrize(
-    ("mode", "row", "count", "goal", "met"),
-    [
-        ("generic-inline", "kmalloc_64", 650, "650 / 330", "yes"),
-        ("generic-inline", "kmalloc_64", 651, "650 / 330", "no"),
-        ("hw_tags", "kmalloc_64", 650, "650 / 300", "no"),
-        ("generic-inline", "boot", 250, "2.5x", "yes"),
-        ("generic-inline", "boot", 251, "2.5x", "no"),
-        ("sw_tags", "boot", 1000, "ahead", "yes"),
-        ("sw_tags", "boot", 1001, "ahead", "no"),
-    ],
-)
-def test_a_row_has_its_goal_beside_it(mode, row, count, goal, met):
-    found = {cells[0]: cells for cells in table.rows(mode, columns(**{row: count}))}
-    assert found[table.TITLES[row]][-2:] == (goal, met)
-    assert found[table.TITLES[row]][3] == f"{count:,} ({count / 100:.2f}x)"
-
-
-def test_all_that_is_counted_has_a_title():
-    code = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "ports/linux/module").glob("*.c"))
-    counted = set(re.findall(r"\brow\(\"(\w+)\"|\{\"(\w+)\", \w+\}", code))
-    counted = {name for pair in counted for name in pair if name} - {"nothing", "mix"}
-    tests = {"fix_size", "full_fit", "long_busy_list", "random_size", "fix_align"}
-    assert set(table.TITLES) == counted | tests | {"memory_kib", "image_kib"}
-
-
-def test_traces_are_compared_with_the_kernel_without():
-    boots = {
-        "no traces": (1000, 1000),
-        "unwinder": (1020, 1000),
-        "shadow call stack, hooks exempt": (1005, 995),
-    }
-    found = table.trace_rows("hw_tags", boots)[1:]
-    assert found[0] == ("no traces", "-", "1,000", "+0.0 %")
-    assert found[1] == ("unwinder", "+51.0 %", "1,020", "+2.0 %")
-    assert found[2] == ("shadow call stack, hooks exempt", "-", "1,005", "+1.0 %")
-
-
-def test_sampling_is_compared_with_the_kernel_without_kasan():
-    own = {0: 100} | dict.fromkeys(table.INTERVALS, 150)
-    ours = {0: 100} | {interval: 120 - interval for interval in table.INTERVALS}
-    found = table.sample_rows(own, ours, dict.fromkeys(table.INTERVALS, 0.934))[1:]
-    assert len(found) == len(table.INTERVALS)
-    assert found[0] == ("1", "150 (1.50x)", "119 (1.19x)", "93%")
-
-
-def test_the_lock_validator_is_compared_with_the_kernel_without():
-    base = dict.fromkeys(("mix", *table.WORKS), 100)
-    kernels = {
-        (heading, validator): dict.fromkeys(base, count)
-        for heading, count in ((table.OWN, 400), (table.OURS, 250))
-        for validator in table.VALIDATORS
-    }
-    heading, *body = table.lock_rows(1, base, kernels)
-    assert heading[:4] == ("kernel", "Linux, published", "mix", "getpid()")
-    assert body[0] == ("neither", "x1.0 (x1.0)", *("100",) * 6)
-    assert body[1] == ("Linux's own, validator instrumented", "x6.7 (x18.7)", *("x4.00",) * 6)
-    assert body[-1] == ("Redzone, the first byte of each lock", "-", *("x2.50",) * 6)
-
-
-def test_hardware_tags_check_the_lock_validator_in_any_case():
-    with pytest.raises(Failure, match="another --mode"):
-        table.run("lockdep", "hw_tags", "arm64", "clang", None, (), 1, False, None, None, False)
-
-
-def test_full_configuration_is_for_traces():
-    with pytest.raises(Failure, match="leave it out, or give: bench linux traces"):
-        table.run("work", "generic-inline", "arm64", "clang", None, (), 1, True, None, None, False)
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "WARNING: possible circular locking dependency detected",
-        "BUG: MAX_LOCKDEP_ENTRIES too low!",
-        "turning off the locking correctness validator.",
-    ],
-)
-def test_a_kernel_that_warns_is_not_compared(monkeypatch, tmp_path, line):
-    """The validator is off after that, and costs nothing."""
-    lines = ["redzone-bench: mix 1", f"[    1.0] {line}", "redzone-bench: end 0"]
-    monkeypatch.setattr(bench.boot, "run", lambda *_, **__: boot.Session(tmp_path / "log", lines=lines))
-    kernel = SimpleNamespace(image=SimpleNamespace(name="x"), initrd=tmp_path)
-    assert bench.measure(kernel) == {"mix": 1}
-    with pytest.raises(Failure, match=re.escape(line)):
-        bench.measure(kernel, strict=True)
-
-
-def test_only_hardware_tags_are_sampled():
-    with pytest.raises(Failure, match="--mode hw_tags"):
-        table.run("sampling", "sw_tags", "arm64", "clang", None, (), 1, None, None, False)
-
-
-def test_time_is_compared_round_by_round():
-    def columns(own, ours):
-        return {
-            table.PLAIN: dict.fromkeys(table.WORKS, 10),
-            table.OWN: dict.fromkeys(table.WORKS, own),
-            table.OURS: dict.fromkeys(table.WORKS, ours),
-        }
-
-    found = table.clock_rows([columns(40, 20), columns(20, 15), columns(30, 30)])
-    assert found[1] == ("getpid()", "3.00 (2.00 to 4.00)", "2.00 (1.50 to 3.00)", "0.75 (0.50 to 1.00)")
