@@ -11,6 +11,7 @@ import re
 import statistics
 from itertools import pairwise
 
+from redzone.core import base
 from redzone.core.base import Failure
 from redzone.decode.decoder import Decoder
 from redzone.kit import ports
@@ -280,11 +281,12 @@ def _compare(name, own, ours):
 
 def _user_tree(tree):
     """--apply and --revert of a whole tree of Linux: afterwards nothing has changed."""
-    apply.revert(tree)
-    before = {path.name: path.read_bytes() for path in (tree / "mm/kasan").iterdir()}
-    apply.apply(tree)
-    apply.revert(tree)
-    after = {path.name: path.read_bytes() for path in (tree / "mm/kasan").iterdir()}
+    with base.locked(source.HOME):
+        apply.revert(tree)
+        before = {path.name: path.read_bytes() for path in (tree / "mm/kasan").iterdir()}
+        apply.apply(tree)
+        apply.revert(tree)
+        after = {path.name: path.read_bytes() for path in (tree / "mm/kasan").iterdir()}
     return Result(
         "apply-revert", PASS if before == after else FAIL, "" if before == after else "mm/kasan differs"
     )

@@ -4,6 +4,7 @@ and not remembered."""
 
 import errno
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -209,6 +210,8 @@ def test_the_disk_that_is_full_is_named(tmp_path, monkeypatch):
         base.check_room(tmp_path, megabytes=6)
     assert base.explain(OSError(errno.EDQUOT, "no", "/a/b")).endswith("no space left for '/a/b'")
     assert base.explain(OSError(errno.ENOTDIR, "Not a directory", "/a/b")) == "Not a directory '/a/b'"
+    # As of shutil.copytree().
+    assert base.explain(shutil.Error([("a", "b", "gone")])) == "[('a', 'b', 'gone')]"
 
 
 def test_a_test_run_goes_on_after_a_full_disk(tmp_path, monkeypatch):

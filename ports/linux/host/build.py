@@ -285,7 +285,7 @@ def build(make, own=False):
         what = "without KASAN" if make.mode == PLAIN else "with its own KASAN" if own else "with Redzone"
         base.say(f"building Linux {apply.Tree(make.tree).version()} for {make.name}, {what}")
         image = output / ARCHES[make.arch].image
-        make(image.name)
+        make(image.name, "modules_prepare")
         kept = HOME / "images" / f"{make.name}{'-own' if own else ''}"
         kept.mkdir(parents=True, exist_ok=True)
         for path in (image, output / "vmlinux", output / "System.map", output / ".config"):

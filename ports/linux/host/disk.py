@@ -63,17 +63,17 @@ def modules(image, *paths):
     make = image.make
     # Those of mm/kasan read the files of the KASAN that the kernel has.
     with build.held(make, image.own):
-        make("modules_prepare")
         make("KBUILD_MODPOST_WARN=1", *paths)
         return {Path(path).name: (make.output / path).read_bytes() for path in paths}
 
 
 def own_modules(make):
-    """Build the modules of module/ for the kernel of @make. Return {name: bytes}."""
-    folder = make.output / "redzone-modules"
+    """Build the modules of module/ for the kernel of @make. Return {name: bytes}.
+
+    Beside the folder of the kernel, which another command may copy meanwhile."""
+    folder = build.HOME / "modules" / make.name
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(FOLDER, folder, copy_function=shutil.copyfile)
-    make("modules_prepare")
     make(f"M={folder}", "KBUILD_MODPOST_WARN=1", "modules")
     return {path.name: path.read_bytes() for path in folder.glob("*.ko")}
 

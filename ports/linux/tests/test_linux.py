@@ -28,20 +28,6 @@ def contents(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.fixture
-def tree(tmp_path):
-    """The few files of a source tree of Linux that the port looks at."""
-    folder = tmp_path / "linux"
-    for name in (*apply.OWN, "kasan_test_rust.rs", "quarantine.c"):
-        path = folder / "mm/kasan" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f"Linux's {name}\n", encoding="utf-8")
-    (folder / "include/linux").mkdir(parents=True)
-    (folder / "include/linux/kasan.h").write_text("the interface\n", encoding="utf-8")
-    (folder / "Makefile").write_text("VERSION = 6\nPATCHLEVEL = 12\nSUBLEVEL = 117\n", encoding="utf-8")
-    return folder
-
-
 # --- A user's tree --------------------------------------------------------------------------------
 
 
@@ -173,20 +159,6 @@ def test_a_folder_that_is_not_linuxs_is_refused(tree):
 
 
 # --- --source DIR -----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def home(tmp_path, monkeypatch):
-    """A build folder of its own, with a build of another tree in it."""
-    folder = tmp_path / "build"
-    for name, value in (("HOME", folder), ("TREE", folder / "tree"), ("STAMP", folder / "tree.source")):
-        monkeypatch.setattr(source, name, value)
-    monkeypatch.setattr(build, "HOME", folder)
-    monkeypatch.setattr(base, "check_room", lambda *_, **__: None)
-    (folder / "arm64-generic-inline").mkdir(parents=True)
-    (folder / "arm64-generic-inline/fragments").touch()
-    (folder / "tree.source").write_text("linux-source-6.12 1", encoding="utf-8")
-    return folder
 
 
 def test_what_changes_in_the_users_tree_changes_in_the_copy(tree, home):
@@ -342,26 +314,6 @@ def test_a_new_kernel_begins_with_what_another_of_its_mode_has(tmp_path, monkeyp
         made[plain].write_text("later")
     build._begin(build.Make(tmp_path / "tree", "hw_tags"))
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*made, make.output.name])
-
-
-@pytest.mark.parametrize("own", [True, False])
-def test_modules_are_built_beside_the_kasan_of_their_kernel(tree, home, own):
-    """Another command may have changed the tree since the kernel was built."""
-    (apply.apply if own else apply.revert)(tree)
-    seen = []
-
-    class Recorder(build.Make):
-        def __call__(self, *targets):
-            seen.append(apply.Tree(tree).is_applied())
-            assert base.lock(home / base.LOCK, wait=False) is None
-
-    make = Recorder(tree, "generic-inline")
-    path = make.output / "mm/kasan/kasan_test.ko"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(b"module")
-    image = build.Image(tree / "Image", tree / "vmlinux", make, own)
-    assert disk.modules(image, "mm/kasan/kasan_test.ko") == {"kasan_test.ko": b"module"}
-    assert seen == [not own] * 2
 
 
 @pytest.mark.parametrize(

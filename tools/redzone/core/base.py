@@ -227,7 +227,7 @@ def explain(error):
     if error.errno in _FULL:
         return str(DiskFull(error.filename or _fuller(BUILD)))
     where = f" '{error.filename}'" if error.filename else ""
-    return refused(error) or f"{error.strerror}{where}"
+    return refused(error) or f"{error.strerror or error}{where}"
 
 
 # Seconds after which one who waits for a lock says so.
