@@ -68,6 +68,7 @@ IN_QUICK = (("arm64", "generic-inline", "clang"),)
 RANK = {"fail": 0, "skip": 1, "pass": 2}
 # One allocation in so many fails, also those that may wait. Without a line on the console for each.
 FAILURES = {"probability": 5, "interval": 1, "times": -1, "verbose": 0, "ignore-gfp-wait": "N"}
+# Seconds that this may take, after the boot with all suites.
 FAILURES_TIMEOUT = 180
 PAUSE = 20
 # So many reports are given to decode_stacktrace.sh, which starts programs for each function.
@@ -80,6 +81,7 @@ _HOOK = re.compile(r"BUG: KASAN: .* in (?:__kasan|redzone|__redzone)_")
 # What CONFIG_KASAN_EXTRA_INFO adds to the line before a stack.
 _TRACK = re.compile(r"\] (?:Allocated|Freed) by task \d+(.*):$")
 _EXTRA = re.compile(r" on cpu \d+ at \d+\.\d{6}s")
+_TIME = re.compile(r"\[ *(\d+)\.")
 _NMIS = re.compile(r"redzone-nmi: (\d+) NMIs, (\d+) bugs")
 
 
@@ -148,8 +150,14 @@ def _session(image, log, smp, parameters):
     return boot.kunit(image, log, **options)
 
 
-def _failing(image, cases, smp):
-    """Let allocations fail while the suites of @cases run once more, after the boot. Return the Result.
+def seconds(lines):
+    """Return the seconds after which Linux printed the last of the console @lines."""
+    times = [match[1] for match in map(_TIME.match, lines) if match]
+    return int(times[-1]) if times else 0
+
+
+def _failing(image, session, smp):
+    """Let allocations fail while the suites of @session run once more, after the boot. Return the Result.
 
     Some of Linux's cases do not expect that, and crash or hang by themselves: that is no failure here."""
     knobs = [
@@ -157,16 +165,17 @@ def _failing(image, cases, smp):
         for kind in ("failslab", "fail_page_alloc")
         for knob, value in FAILURES.items()
     ]
-    suites = dict.fromkeys(["kasan", *(case.name.partition(".")[0] for case in cases)])
+    suites = dict.fromkeys(["kasan", *(case.name.partition(".")[0] for case in session.cases)])
     runs = [f"write /d/kunit/{name}/run 1" for name in suites]
     initrd = disk.script(image, ["mount debugfs /d", *knobs, *runs])
     name = f"{image.make.name}-failures"
     log = source.HOME / "logs" / f"suite-{name}.log"
-    session = boot.kunit(image, log, suites="*", smp=smp, initrd=initrd, timeout=FAILURES_TIMEOUT)
-    lines = crashes(session.lines)
-    started = next((n for n, line in enumerate(session.lines) if "Run /init" in line), len(session.lines))
-    if not any(re.search(r"# kasan: pass:\d", line) for line in session.lines[started:]):
-        lines.append(f"the suite of KASAN has not ended: {session.ended or 'see the log'}")
+    timeout = seconds(session.lines) + FAILURES_TIMEOUT
+    failing = boot.kunit(image, log, suites="*", smp=smp, initrd=initrd, timeout=timeout)
+    lines = crashes(failing.lines)
+    started = next((n for n, line in enumerate(failing.lines) if "Run /init" in line), len(failing.lines))
+    if not any(re.search(r"# kasan: pass:\d", line) for line in failing.lines[started:]):
+        lines.append(f"the suite of KASAN has not ended: {failing.ended or 'see the log'}")
     return Result(name, FAIL if lines else PASS, "\n".join(lines), log)
 
 
@@ -348,6 +357,6 @@ def run(context):
                 compared = result(name, wrong, session.log)
             yield compared
         if "kunit-all" in more:
-            yield _failing(image, theirs[name].cases, rows[0][0])
+            yield _failing(image, theirs[name], rows[0][0])
         if kernel in NMIS:
             yield _nmis(image, *NMIS[kernel])

@@ -46,6 +46,13 @@ static kasan_noinline void kasan_access_slow_abort(uintptr_t addr, size_t size, 
 		kasan_end_system(KASAN_ABORT_WHY);
 }
 
+static kasan_noinline void kasan_range_slow(uintptr_t addr, size_t size, bool is_write,
+					    uintptr_t ip)
+{
+	kasan_check_range(addr, size, is_write, ip,
+			  kasan_abi_frame(ip, KASAN_CALLER_IP(), KASAN_CALLER_FP()));
+}
+
 /* The slow call comes last, so the fast path needs no stack frame. */
 #define KASAN_DEFINE_ACCESS(prefix, name, size, is_write, ok)                             \
 	void prefix##name##size##_noabort(uintptr_t addr);                                \
@@ -61,19 +68,21 @@ static kasan_noinline void kasan_access_slow_abort(uintptr_t addr, size_t size, 
 			kasan_access_slow_abort(addr, size, is_write, KASAN_CALLER_IP()); \
 	}
 
-/* Accesses of other sizes (structure copies, bit fields, vectors) and accesses that may be unaligned. */
-#define KASAN_DEFINE_ACCESS_N(prefix, name, is_write)                                          \
-	void prefix##name##N_noabort(uintptr_t addr, size_t size);                             \
-	KASAN_ABI void prefix##name##N_noabort(uintptr_t addr, size_t size)                    \
-	{                                                                                      \
-		kasan_check_range(addr, size, is_write, KASAN_CALLER_IP(), KASAN_CALLER_FP()); \
-	}                                                                                      \
-	void prefix##name##N(uintptr_t addr, size_t size);                                     \
-	KASAN_ABI void prefix##name##N(uintptr_t addr, size_t size)                            \
-	{                                                                                      \
-		if (!kasan_check_operation(addr, size, is_write, KASAN_CALLER_IP(),            \
-					   KASAN_CALLER_FP()))                                 \
-			kasan_end_system(KASAN_ABORT_WHY);                                     \
+/* Accesses of other sizes (structure copies, bit fields, vectors) and accesses that may be unaligned: those of a few
+ * bytes above all, such as the words of memcmp(). */
+#define KASAN_DEFINE_ACCESS_N(prefix, name, is_write)                               \
+	void prefix##name##N_noabort(uintptr_t addr, size_t size);                  \
+	KASAN_ABI void prefix##name##N_noabort(uintptr_t addr, size_t size)         \
+	{                                                                           \
+		if (kasan_unlikely(!kasan_word_ok(addr, size)))                     \
+			kasan_range_slow(addr, size, is_write, KASAN_CALLER_IP());  \
+	}                                                                           \
+	void prefix##name##N(uintptr_t addr, size_t size);                          \
+	KASAN_ABI void prefix##name##N(uintptr_t addr, size_t size)                 \
+	{                                                                           \
+		if (!kasan_check_operation(addr, size, is_write, KASAN_CALLER_IP(), \
+					   KASAN_CALLER_FP()))                      \
+			kasan_end_system(KASAN_ABORT_WHY);                          \
 	}
 
 #define KASAN_DEFINE_ACCESSES(prefix, name, is_write, ok)   \

@@ -62,26 +62,6 @@ static kasan_noinline bool check_slow(uintptr_t addr, size_t size, bool is_write
 				 kasan_abi_frame(ip, KASAN_CALLER_IP(), KASAN_CALLER_FP()));
 }
 
-#ifdef CONFIG_KASAN_SW_TAGS
-/* As in Generic mode: certainly accessible, the operand of an atomic operation above all. */
-static kasan_always_inline bool kasan_word_ok(uintptr_t addr, size_t size)
-{
-	const uint8_t tag = kasan_addr_tag(addr);
-	const uintptr_t last = addr + size - 1;
-	uint8_t *shadow, *end;
-
-	if (kasan_unlikely(size - 1 >= KASAN_GRANULE_SIZE || last < addr))
-		return false;
-	if (tag == KASAN_TAG_KERNEL)
-		return true;
-	if (kasan_unlikely(!kasan_shadow_at(addr, &shadow) || !kasan_shadow_at(last, &end)))
-		return false;
-	return kasan_likely(*shadow == tag && *end == tag);
-}
-#elif !(defined(CONFIG_KASAN_GENERIC) && defined(KASAN_FULL_LINEAR))
-#define kasan_word_ok(addr, size) ((void)(addr), (void)(size), false)
-#endif
-
 kasan_noinline bool kasan_check_read(const volatile void *addr, size_t size)
 {
 	if (kasan_word_ok((uintptr_t)addr, size))

@@ -3,7 +3,7 @@
 #ifndef KASAN_CHECK_H
 #define KASAN_CHECK_H
 
-#include "../base/base.h"
+#include "../shadow/shadow.h"
 
 #define KASAN_ABORT_WHY "KASAN: bad access in code built without recovery"
 
@@ -19,6 +19,26 @@ bool kasan_check_operation(uintptr_t addr, size_t size, bool is_write, uintptr_t
 
 /** kasan_report_access() - report a bad access. Return: false if it was suppressed. */
 bool kasan_report_access(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp);
+
+#ifdef CONFIG_KASAN_SW_TAGS
+/* As in Generic mode: certainly accessible, the operand of an atomic operation above all. */
+static kasan_always_inline bool kasan_word_ok(uintptr_t addr, size_t size)
+{
+	const uint8_t tag = kasan_addr_tag(addr);
+	const uintptr_t last = addr + size - 1;
+	uint8_t *shadow, *end;
+
+	if (kasan_unlikely(size - 1 >= KASAN_GRANULE_SIZE || last < addr))
+		return false;
+	if (tag == KASAN_TAG_KERNEL)
+		return true;
+	if (kasan_unlikely(!kasan_shadow_at(addr, &shadow) || !kasan_shadow_at(last, &end)))
+		return false;
+	return kasan_likely(*shadow == tag && *end == tag);
+}
+#elif !(defined(CONFIG_KASAN_GENERIC) && defined(KASAN_FULL_LINEAR))
+#define kasan_word_ok(addr, size) ((void)(addr), (void)(size), false)
+#endif
 
 #ifdef CONFIG_KASAN_OVERLAP
 extern unsigned int kasan_opt_overlap;

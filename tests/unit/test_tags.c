@@ -20,6 +20,7 @@ void __hwasan_load4_noabort(uintptr_t addr);
 void __hwasan_load8_noabort(uintptr_t addr);
 void __hwasan_load16_noabort(uintptr_t addr);
 void __hwasan_store8_noabort(uintptr_t addr);
+void __hwasan_loadN_noabort(uintptr_t addr, size_t size);
 void __hwasan_storeN_noabort(uintptr_t addr, size_t size);
 void __hwasan_tag_memory(uintptr_t addr, uint8_t tag, size_t size);
 void *__hwasan_memcpy(void *dst, const void *src, size_t n);
@@ -349,6 +350,40 @@ static void fixed_size_checks(void)
 	}
 }
 
+/* __hwasan_loadN() and __hwasan_storeN(): few bytes take a path of their own. */
+static void sized_checks(void)
+{
+	make_slab(64, 0);
+	for (size_t object = 1; object <= 64; object++) {
+		char *p = take(object);
+
+		for (size_t size = 0; size <= 40; size++) {
+			for (size_t at = 0; at + size <= 80; at++) {
+				const uintptr_t addr = (uintptr_t)p + at;
+				const bool bad = size && at + size > object;
+
+				/* Without a tag all memory is accessible. */
+				unit_clear();
+				__hwasan_loadN_noabort((uintptr_t)kasan_reset_tag(p) + at, size);
+				CHECK_EQ(unit_reports(), 0);
+				if (bad && unit_below(16))
+					continue;
+				__hwasan_loadN_noabort(addr, size);
+				CHECK_EQ(unit_reports(), bad);
+				CHECK(!bad || !unit_last()->is_write);
+				unit_clear();
+				__hwasan_storeN_noabort(addr, size);
+				CHECK_EQ(unit_reports(), bad);
+				CHECK(!bad || (unit_last()->is_write && unit_last()->size == size));
+			}
+		}
+		give(p);
+	}
+	unit_clear();
+	__hwasan_loadN_noabort((uintptr_t)kasan_set_tag((void *)~(uintptr_t)7, 0x37), 16);
+	CHECK_EQ(unit_reports(), 1);
+}
+
 static void other_checks(void)
 {
 	char *p, *q, bytes[64];
@@ -605,5 +640,6 @@ static void frames_without_epilogues(void)
 UNIT_MAIN(fill_writes_its_granules, pointers, neighbours_differ, reuse_changes_the_tag,
 	  pages_differ, constructed_objects_keep_theirs, short_granules, poisoned_objects,
 	  poisoned_pages, overwritten_short_granule, realloc_in_place, fixed_size_checks,
-	  other_checks, report_text, invalid_access, reused_object, same_tag_on_both_sides,
-	  owners_since_the_bug, former_owner_of_free_pages, frames_without_epilogues)
+	  sized_checks, other_checks, report_text, invalid_access, reused_object,
+	  same_tag_on_both_sides, owners_since_the_bug, former_owner_of_free_pages,
+	  frames_without_epilogues)

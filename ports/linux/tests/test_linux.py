@@ -432,6 +432,26 @@ def test_a_linux_with_fewer_cpus_is_not_taken_for_the_whole_machine():
     assert boot.lacking_cpus(["[    0.6] smp: Brought up 1 node, 4 CPUs"], 4) is None
 
 
+def test_allocations_fail_after_the_boot_that_all_suites_take(monkeypatch, tmp_path):
+    lines = ["[    0.000000] Booting", "[  138.277116] reboot: Restarting system", "stress"]
+    assert (suite.seconds(lines), suite.seconds(["stress"])) == (138, 0)
+    given = {}
+    ended = ["[  150.1] Run /init as init process", "[  151.1] # kasan: pass:62 fail:0"]
+
+    def kunit(image, log, **options):
+        given.update(options)
+        return boot.Session(log, lines=ended)
+
+    monkeypatch.setattr(suite.disk, "script", lambda *_: tmp_path)
+    monkeypatch.setattr(boot, "kunit", kunit)
+    image = build.Image(tmp_path, tmp_path, build.Make(tmp_path, "sw_tags"), False)
+    session = boot.Session(tmp_path / "log", [ktap.Case("kasan.one", "pass")], lines)
+    assert suite._failing(image, session, 4).status == suite.PASS
+    assert given["timeout"] == 138 + suite.FAILURES_TIMEOUT
+    del ended[1]
+    assert suite._failing(image, session, 4).status == suite.FAIL
+
+
 def test_a_pattern_chooses_kernels():
     def names(pattern=None):
         return [make.name for _, make in suite.makes(Path("tree"), suite.BOOTS, 2, pattern)]
