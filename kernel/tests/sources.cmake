@@ -69,6 +69,7 @@ if(NOT REDZONE_MODE STREQUAL "off")
     kasan_test_fault.c
     kasan_test_mempool.c
     kasan_test_page.c
+    kasan_test_percpu.c
     kasan_test_rcu.c
     kasan_test_slab.c
     kasan_test_stack.c
