@@ -78,6 +78,7 @@ if(NOT REDZONE_MODE STREQUAL "off")
     kasan_whole.c
     page_owner_test.c
     page_quarantine_test.c
+    page_redzone_test.c
     tag_entropy_test.c)
 endif()
 if(REDZONE_MODE STREQUAL "hw_tags")

@@ -183,6 +183,15 @@ BUG user_access(void)
 	driver_ioctl((const int *)vm_mmap(NULL, 0, 4096, 3, 0x22, 0));
 }
 
+/* Another object's memory, if there were no redzone. */
+BUG read_far_before(void)
+{
+	char *p = malloc(1 << 20);
+
+	sink = p[-4013 + thirteen];
+	free(p);
+}
+
 /* This CPU's copy is the first one. */
 BUG count_past_the_end(void)
 {
@@ -311,6 +320,7 @@ static const struct {
 	{"wild-memory-access-low", low_access},
 	{"invalid-call", call_of_null},
 	{"memcpy-param-overlap", shift_up_by_one},
+	{"page-redzone", read_far_before},
 	{"per-cpu", count_past_the_end},
 	{"dma-use", read_too_early},
 	{"dma-invalid-unmap", unmap_of_a_part},
