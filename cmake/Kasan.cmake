@@ -58,6 +58,7 @@ function(kasan_definitions out)
       CONFIG_KASAN_${mode}=1
       CONFIG_KASAN_OVERLAP=1
       CONFIG_KASAN_DMA=1
+      CONFIG_KASAN_PERCPU=1
       CONFIG_KASAN_NR_CPUS=${REDZONE_NR_CPUS}
       "KASAN_PORT_INLINE_H=\"${CMAKE_SOURCE_DIR}/kernel/kasan/port_inline.h\"")
     if(NOT REDZONE_MODE STREQUAL "hw_tags")

@@ -60,7 +60,7 @@ function(redzone_runtime_alone)
   if(REDZONE_EXTRA_INFO)
     # With everything else that is optional.
     list(APPEND defs CONFIG_KASAN_EXTRA_INFO=1 CONFIG_KASAN_RECORD=1 CONFIG_KASAN_SAMPLE=1
-      CONFIG_KASAN_OVERLAP=1 CONFIG_KASAN_DMA=1)
+      CONFIG_KASAN_OVERLAP=1 CONFIG_KASAN_DMA=1 CONFIG_KASAN_PERCPU=1)
   endif()
 
   add_library(kasan STATIC ${REDZONE_RUNTIME_FILES})

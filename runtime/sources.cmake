@@ -24,6 +24,7 @@ set(REDZONE_RUNTIME_SOURCES
   alloc/mempool.c
   alloc/page_heap.c
   alloc/pages.c
+  alloc/percpu.c
   alloc/quarantine.c
   alloc/retrack.c
   alloc/sample.c

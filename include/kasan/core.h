@@ -94,6 +94,7 @@ KASAN_REPORT_HOOK const struct kasan_option_doc *kasan_options(size_t *count)
 #define KASAN_PAGE_REDZONE	KASAN_TAG_INVALID
 #define KASAN_SLAB_REDZONE	KASAN_TAG_INVALID
 #define KASAN_SLAB_FREE		KASAN_TAG_INVALID
+#define KASAN_GLOBAL_REDZONE	KASAN_TAG_INVALID
 #define KASAN_VMALLOC_INVALID	KASAN_TAG_INVALID
 #define KASAN_HEAP_LEFT_REDZONE KASAN_TAG_INVALID
 /* A program's own poison inside an object: the tag of memory without tags, which no pointer to an object has. */

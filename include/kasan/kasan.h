@@ -8,6 +8,7 @@
  *	slab.h		caches of objects of one size: kernels
  *	pages.h		whole pages, memory pools, vmalloc, stacks, loadable modules: kernels
  *	dma.h		buffers that devices have
+ *	percpu.h	variables with one copy per CPU
  *	report.h	what a port or a test does with reports
  *	record.h	reports that survive a reset
  *	hw_tags.h	setting up CPUs that have memory tags, and their faults
@@ -39,6 +40,7 @@
 #include <kasan/hw_tags.h>
 #include <kasan/page_heap.h>
 #include <kasan/pages.h>
+#include <kasan/percpu.h>
 #include <kasan/record.h>
 #include <kasan/report.h>
 #include <kasan/sample.h>

@@ -18,6 +18,7 @@
 #include <kernel/mm.h>
 #include <kernel/module.h>
 #include <kernel/param.h>
+#include <kernel/percpu.h>
 #include <kernel/program.h>
 #include <kernel/rcupdate.h>
 #include <kernel/sample.h>
@@ -214,6 +215,7 @@ void start_kernel(void)
 	host_init();
 	preempt_disable();
 	run_constructors();
+	percpu_init();
 
 	pr_info("Redzone reference kernel " REDZONE_VERSION " (" CONFIG_ARCH_NAME
 		", " MODE_NAME INSTRUMENTATION_NAME ", " COMPILER_NAME ", %u CPUs, %lu MiB)\n",

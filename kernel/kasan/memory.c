@@ -99,6 +99,9 @@ bool kasan_port_find_object(const void *addr, struct kasan_object *obj)
 {
 	struct page *page = linear_page(addr), *head;
 
+	/* A redzone belongs to the block before it. */
+	if (page && page > mem_map && page_flag(page, PG_redzone))
+		page--;
 	head = page ? checked_head(page) : NULL;
 	if (!head)
 		return false;
@@ -110,10 +113,11 @@ bool kasan_port_find_object(const void *addr, struct kasan_object *obj)
 	if (!PageLarge(head) && !page_flag(head, PG_large_freed))
 		return false;
 	/* Some pages of a freed large object may have been reused since. */
-	if (!PageLarge(head) && (size_t)(page - head) >= DIV_ROUND_UP(head->large.size, PAGE_SIZE))
+	if (!PageLarge(head) &&
+	    (size_t)(page - head) >= DIV_ROUND_UP(large_lead(head) + head->large.size, PAGE_SIZE))
 		return false;
 	obj->kind = KASAN_OBJECT_LARGE;
-	obj->start = page_to_virt(head);
+	obj->start = large_start(head);
 	obj->size = head->large.size;
 	obj->large = &head->large;
 	obj->name = "kmalloc-large";

@@ -17,10 +17,19 @@
 
 unsigned int fault_kinds;
 
+/* Redzones stay, and with them the second look at pages. */
+static void store_kinds(unsigned int kinds)
+{
+	if (READ_ONCE(fault_kinds) & FAULT_REDZONE)
+		kinds |= FAULT_REDZONE | FAULT_PAGE;
+	__atomic_store_n(&fault_kinds, kinds, __ATOMIC_RELEASE);
+}
+
 /* --- Chosen allocations, for tests ------------------------------------------------------------ */
 
 static struct {
 	bool armed;
+	unsigned int kinds;
 	unsigned long nth, count, seen;
 	const struct task *task;
 	uintptr_t site[FAULT_SITE_DEPTH];
@@ -212,7 +221,7 @@ noinline bool __should_fail(unsigned int kind, size_t size)
 	unsigned int i;
 
 	if (READ_ONCE(single.armed))
-		return is_one_of_them();
+		return kind & READ_ONCE(single.kinds) && is_one_of_them();
 	if (place.address && is_in_place(size))
 		return true;
 	for (i = 0; i < ARRAY_SIZE(attrs); i++) {
@@ -227,7 +236,7 @@ static void set_kinds(void)
 {
 	unsigned int kinds = place.address ? FAULT_ALL : started_kinds;
 
-	__atomic_store_n(&fault_kinds, kinds, __ATOMIC_RELEASE);
+	store_kinds(kinds);
 }
 
 void fault_inject_nth(unsigned int kinds, unsigned long nth, unsigned long count,
@@ -240,9 +249,10 @@ void fault_inject_nth(unsigned int kinds, unsigned long nth, unsigned long count
 	single.nth = nth;
 	single.count = count;
 	single.task = task;
+	WRITE_ONCE(single.kinds, kinds);
 	WRITE_ONCE(single.seen, 0);
 	WRITE_ONCE(single.armed, true);
-	__atomic_store_n(&fault_kinds, kinds, __ATOMIC_RELEASE);
+	store_kinds(kinds);
 }
 
 unsigned long fault_inject_stop(uintptr_t site[FAULT_SITE_DEPTH])

@@ -55,6 +55,9 @@ struct page *page_alloc_raw(unsigned int order);
  *  see mm_kept_pages(). */
 void page_kept(long nr);
 
+/* A free has more to do than usual: page_quarantine_max is set, or blocks have a redzone. */
+extern unsigned int page_free_is_special;
+
 /** page_release() - put a freed block of page->nr pages, which is in no list, into the buddy lists. */
 void page_release(struct page *page);
 

@@ -4,6 +4,7 @@
  * that get only a pointer (kfree, ksize, krealloc) and have to find out what it points to.
  */
 #include <kernel/kernel.h>
+#include <kernel/page_redzone.h>
 #include <kernel/printk.h>
 #include <kernel/string.h>
 
@@ -58,18 +59,28 @@ static noinline void *kmalloc_large(size_t size, gfp_t gfp)
 	/* Pages that are cleared while they are tagged need not be cleared again. */
 	const bool cleared = gfp & __GFP_ZERO && kasan_has_integrated_init();
 	gfp_t page_gfp = cleared ? gfp : gfp & ~__GFP_ZERO;
+	const bool after = wants_redzone_page(size, nr);
+	unsigned int before = page_redzone >= PAGE_REDZONE_LARGE && nr + after < 1U << MAX_ORDER;
 	struct page *page = NULL;
 	void *p;
 
-	/* If there is no memory for the redzone, an object without one is better than none. */
-	if (wants_redzone_page(size, nr))
-		page = alloc_pages_exact((page_gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN, nr + 1);
-	if (!page)
+	/* If there is no memory for the redzones, an object without them is better than none. */
+	if (before || after)
+		page = alloc_pages_exact((page_gfp & ~__GFP_DIRECT_RECLAIM) | __GFP_NOWARN,
+					 before + nr + after);
+	if (!page) {
+		before = 0;
 		page = alloc_pages_exact(page_gfp, nr);
+	}
 	if (!page)
 		return NULL;
+	if (before) {
+		page_set_flag(page, PG_lead);
+		kasan_poison(page_address(page), PAGE_SIZE, KASAN_PAGE_REDZONE);
+	}
 	page->large = (struct kasan_large_meta){.size = size};
-	p = kasan_kmalloc_large(page_address(page), size, page_size(page), &page->large);
+	p = kasan_kmalloc_large((char *)page_address(page) + large_lead(page), size,
+				page_size(page) - large_lead(page), &page->large);
 	page_set_flag(page, PG_large);
 	if (gfp & __GFP_ZERO && !cleared)
 		memset(p, 0, MM_KASAN ? size : page_size(page));
@@ -166,7 +177,7 @@ static bool end_large(struct page *page)
 
 static noinline void free_large(struct page *page, void *p, uintptr_t ip)
 {
-	void *base = page_to_virt(page);
+	void *base = large_start(page);
 
 	if (!MM_KASAN && p != base) {
 		slab_bad_free(p, "not the start of an object", ip);
@@ -181,11 +192,11 @@ static noinline void free_large(struct page *page, void *p, uintptr_t ip)
 	free_pages_exact(page, page->nr);
 }
 
-static __always_inline void free_large_again(struct page *page, void *p, uintptr_t ip)
+static noinline void free_large_again(struct page *page, void *p, uintptr_t ip)
 {
 	/* The object is poisoned by now, so the runtime finds the double free and prints the stacks,
 	 * unless sampling has left out the allocation. */
-	if (kasan_kfree_large(p, page_to_virt(page), &page->large, ip) == KASAN_FREE_NOW)
+	if (kasan_kfree_large(p, large_start(page), &page->large, ip) == KASAN_FREE_NOW)
 		large_double_free(p, ip);
 }
 
@@ -234,6 +245,14 @@ void kfree_sensitive(const void *p)
 
 /* --- Sizes ------------------------------------------------------------------------------------ */
 
+/* object_size() of a large object. Not inlined, so that the others' stays short. */
+static noinline size_t large_size(const struct page *page, const void *p, bool whole)
+{
+	if (kasan_reset_tag(p) != large_start(page))
+		return 0;
+	return MM_KASAN && !whole ? page->large.size : page_size(page) - large_lead(page);
+}
+
 /* Return: the size of the live object that starts at @p, including the bytes beyond the requested
  * size if @whole; 0 if no object starts there. Without KASAN the requested size is not known. */
 static size_t object_size(const void *p, bool whole)
@@ -243,11 +262,8 @@ static size_t object_size(const void *p, bool whole)
 
 	if (!page)
 		return kasan_sample_size(p);
-	if (PageLarge(page)) {
-		if (kasan_reset_tag(p) != page_to_virt(page))
-			return 0;
-		return MM_KASAN && !whole ? page->large.size : page_size(page);
-	}
+	if (PageLarge(page))
+		return large_size(page, p, whole);
 	if (!PageSlab(page))
 		return 0;
 	cache = page->slab_cache;
@@ -299,11 +315,11 @@ static __always_inline bool resize_in_place(void *p, size_t old, size_t size, gf
 			return false;
 		kasan_slab_realloc(&cache->kasan, p, size);
 	} else {
-		usable = page_size(page);
+		usable = page_size(page) - large_lead(page);
 		/* Move it if most of its pages would be wasted, or if it would grow into its
 		 * redzone. */
 		if (size <= KMALLOC_MAX_CACHE_SIZE || size > usable || size <= usable / 2 ||
-		    (size > old && wants_redzone_page(size, page->nr)))
+		    (size > old && wants_redzone_page(size, (unsigned int)(usable >> PAGE_SHIFT))))
 			return false;
 		kasan_kmalloc_large(p, size, usable, &page->large);
 		page->large.size = size;

@@ -7,6 +7,7 @@
 #include <kernel/kernel.h>
 #include <kernel/page_owner.h>
 #include <kernel/page_quarantine.h>
+#include <kernel/page_redzone.h>
 #include <kernel/printk.h>
 #include <kernel/string.h>
 
@@ -75,6 +76,7 @@ void mm_init(void)
 	page_owner_init();
 	free_all_memblock();
 	page_quarantine_init();
+	page_redzone_init();
 	WRITE_ONCE(pgtable_page_alloc, buddy_pgtable_page);
 	WRITE_ONCE(up, true);
 	slab_choose_entries();

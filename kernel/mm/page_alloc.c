@@ -16,6 +16,7 @@
 #include <kernel/kernel.h>
 #include <kernel/page_owner.h>
 #include <kernel/page_quarantine.h>
+#include <kernel/page_redzone.h>
 #include <kernel/printk.h>
 #include <kernel/string.h>
 
@@ -357,14 +358,33 @@ static noinline struct page *finish_one_checked(struct page *page, gfp_t gfp)
 	return finish_checked(page, 1, gfp);
 }
 
+/* Return: NULL if no redzones are wanted, or if there is no memory for this one. */
+static noinline struct page *alloc_with_redzone(gfp_t gfp, unsigned int nr)
+{
+	struct page *page = NULL;
+
+	if (READ_ONCE(fault_kinds) & FAULT_REDZONE && nr < 1U << MAX_ORDER)
+		page = take_pages(gfp, get_order((size_t)(nr + 1) << PAGE_SHIFT), nr + 1);
+	if (!page)
+		return NULL;
+	finish_checked(page, nr, gfp);
+	page_redzone_attach(page, page + nr);
+	return page;
+}
+
 /* @one: the constant true if @nr is 1. The compiler leaves out a lot then. */
 static __always_inline struct page *alloc_nr(gfp_t gfp, unsigned int order, unsigned int nr,
 					     bool one)
 {
 	struct page *page;
 
-	if (should_fail(FAULT_PAGE, (size_t)nr << PAGE_SHIFT))
-		return NULL;
+	if (unlikely(READ_ONCE(fault_kinds) & FAULT_PAGE)) {
+		if (should_fail(FAULT_PAGE, (size_t)nr << PAGE_SHIFT))
+			return NULL;
+		page = alloc_with_redzone(gfp, nr);
+		if (page)
+			return page;
+	}
 	page = take_pages(gfp, order, nr);
 	if (unlikely(!page)) {
 		page = take_pages_slow(gfp, order, nr);
@@ -507,7 +527,7 @@ void page_release(struct page *page)
 
 	/* A freed large object keeps its descriptors as they are, for reports of late accesses. */
 	if (page_flag(page, PG_large_freed)) {
-		page->flags &= BIT(PG_large_freed) | PAGE_KASAN_TAG_MASK;
+		page->flags &= BIT(PG_large_freed) | BIT(PG_lead) | PAGE_KASAN_TAG_MASK;
 	} else {
 		for (i = 0; i < nr; i++)
 			page[i].flags &= PAGE_KASAN_TAG_MASK;
@@ -517,13 +537,29 @@ void page_release(struct page *page)
 	raw_spin_unlock_irqrestore(&zone.lock, flags);
 }
 
+unsigned int page_free_is_special;
+
+/* Return: false if the block is to be freed as usual. */
+static noinline bool free_special(struct page *page)
+{
+	const unsigned int nr = page->nr;
+
+	page_redzone_join(page);
+	if (page_quarantine_max && page_quarantine_put(page))
+		return true;
+	if (page->nr == nr)
+		return false;
+	page_release(page);
+	return true;
+}
+
 /* The end of a free. @checked is a constant: with KASAN's hooks, or as in a kernel without KASAN. */
 static __always_inline void finish_free(struct page *page, unsigned int nr, bool checked)
 {
 	if (checked)
 		kasan_free_pages(page_address(page), (size_t)nr << PAGE_SHIFT);
 	page_owner_free(page, nr);
-	if (checked && unlikely(page_quarantine_max) && page_quarantine_put(page))
+	if (checked && unlikely(READ_ONCE(page_free_is_special)) && free_special(page))
 		return;
 	if (nr > 1)
 		page_release(page);

@@ -22,6 +22,8 @@ __no_sanitize_address void page_flag_names(unsigned long flags, char *buf, size_
 		[PG_large] = "large",
 		[PG_large_freed] = "large_freed",
 		[PG_quarantine] = "quarantine",
+		[PG_lead] = "lead",
+		[PG_redzone] = "redzone",
 	};
 	size_t at = 0;
 	unsigned int i;

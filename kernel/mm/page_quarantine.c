@@ -73,6 +73,7 @@ void page_quarantine_init(void)
 	}
 	pr_info("page_quarantine: holds up to %lu freed pages\n", pages);
 	WRITE_ONCE(page_quarantine_max, pages);
+	WRITE_ONCE(page_free_is_special, 1);
 }
 
 /* --- The queue -------------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
 #include <kernel/ctype.h>
 #include <kernel/mm.h>
 #include <kernel/mutex.h>
+#include <kernel/percpu.h>
 #include <kernel/string.h>
 
 #include "internal.h"
@@ -143,6 +144,9 @@ static int start(struct module *module, struct load_info *info)
 	if (!(info->flags & MODULE_LOAD_NO_RUN)) {
 		for (size_t i = 0; i < module->nr_ctors; i++)
 			module->ctors[i]();
+#ifdef CONFIG_KASAN_PERCPU
+		percpu_open(module->percpu, module->nr_percpu);
+#endif
 		if (module->init)
 			err = module->init();
 	} else {

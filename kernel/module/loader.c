@@ -8,6 +8,7 @@
 #include <kasan/kasan.h>
 #include <kernel/mm.h>
 #include <kernel/mutex.h>
+#include <kernel/percpu.h>
 #include <kernel/sort.h>
 #include <kernel/string.h>
 #include <asm/elf.h>
@@ -540,6 +541,37 @@ static int tag_globals(struct load_info *info)
 	return 0;
 }
 
+/* Find the table of per-CPU variables, which decides where the runtime writes. */
+static int find_percpu(struct load_info *info)
+{
+#ifdef CONFIG_KASAN_PERCPU
+	const unsigned int section = find_section(info, PERCPU_VARS_SECTION);
+	const struct module_part *data = &info->module->parts[MODULE_DATA];
+	const struct percpu_var *vars;
+	size_t nr;
+
+	if (!section)
+		return 0;
+	vars = (const struct percpu_var *)info->places[section].address;
+	nr = info->sections[section].sh_size / sizeof(*vars);
+	for (size_t i = 0; i < nr; i++) {
+		const unsigned long first = (unsigned long)kasan_reset_tag(vars[i].first);
+
+		if (first < data->start || first - data->start > data->size ||
+		    first % SMP_CACHE_BYTES || vars[i].stride % SMP_CACHE_BYTES ||
+		    vars[i].size > vars[i].stride ||
+		    vars[i].stride > (data->size - (first - data->start)) / NR_CPUS)
+			return module_fail(info, -ENOEXEC,
+					   PERCPU_VARS_SECTION
+					   ": entry %zu describes no variable of the module",
+					   i);
+	}
+	info->module->percpu = vars;
+	info->module->nr_percpu = nr;
+#endif
+	return 0;
+}
+
 int module_link(struct load_info *info)
 {
 	size_t ctors = 0, dtors = 0;
@@ -572,6 +604,8 @@ int module_link(struct load_info *info)
 		err = find_entries(info, ctors, dtors);
 	if (!err)
 		err = tag_globals(info);
+	if (!err)
+		err = find_percpu(info);
 	if (!err)
 		module_space_protect(info->module);
 	return err;

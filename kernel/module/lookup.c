@@ -167,6 +167,27 @@ bool module_variable(unsigned long addr, char *buf, size_t size)
 	return found;
 }
 
+#ifdef CONFIG_KASAN_PERCPU
+const struct percpu_var *module_percpu(unsigned long addr, size_t *nr)
+{
+	enum module_part_type part = MODULE_TEXT;
+	const struct percpu_var *vars = NULL;
+	const struct module *m;
+	unsigned int reader;
+
+	if (!in_module_space(addr))
+		return NULL;
+	reader = read_begin();
+	m = find(addr, &part);
+	if (m && READ_ONCE(m->state) != MODULE_STATE_UNLOADED) {
+		vars = m->percpu;
+		*nr = m->nr_percpu;
+	}
+	read_end(reader);
+	return vars;
+}
+#endif
+
 bool is_module_text(unsigned long pc)
 {
 	enum module_part_type part = MODULE_DATA;

@@ -125,6 +125,11 @@ KASAN_CASE(kasan_dma_use)
 KASAN_CASE(kasan_dma_wrong_unmap)
 KASAN_CASE(kasan_dma_past_the_end)
 KASAN_CASE(kasan_dma_traffic)
+/* kasan_test_percpu.c */
+KASAN_CASE(kasan_percpu_static)
+KASAN_CASE(kasan_percpu_alloc)
+KASAN_CASE(kasan_percpu_uaf)
+KASAN_CASE(kasan_percpu_garbage)
 /* kasan_test_fault.c */
 KASAN_CASE(kasan_null_ptr_deref)
 KASAN_CASE(kasan_invalid_call)

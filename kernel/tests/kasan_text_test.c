@@ -7,6 +7,7 @@
 #include <kernel/arch.h>
 #include <kernel/completion.h>
 #include <kernel/kernel.h>
+#include <kernel/percpu.h>
 #include <kernel/rcupdate.h>
 #include <kernel/sched.h>
 #include <kernel/slab.h>
@@ -533,10 +534,40 @@ static void cpus_of_allocation_and_free(struct kunit *test)
 	EXPECT_TEXT(test, "slab-use-after-free", texts, run(task));
 }
 
+/* --- Memory with a copy per CPU --------------------------------------------------------------- */
+
+static DEFINE_PER_CPU(char[20], a_copy);
+
+static void copies_of_cpus(struct kunit *test)
+{
+	static const char *const image[] = {
+		"The buggy address is 2 bytes to the right of variable a_copy of CPU 1: 20 bytes [",
+		NULL};
+	static const char *const heap[] = {
+		"Allocated by task ", "__alloc_percpu+0x",
+		"The buggy address is 1 bytes to the left of variable area of CPU 0: 20 bytes [",
+		NULL};
+	static const char *const freed[] = {
+		"Freed by task ", "free_percpu+0x",
+		"The buggy address is 3 bytes inside of variable area of CPU 0: 20 bytes [", NULL};
+	PER_CPU_POINTER(char[20], area);
+	char *p = per_cpu(a_copy, 1);
+
+	if (KASAN_TEST_GLOBALS)
+		EXPECT_TEXT(test, "global-out-of-bounds", image, read_behind(p + 22));
+	area = alloc_percpu(area);
+	KUNIT_ASSERT_NOT_NULL(test, area);
+	p = *per_cpu_ptr(area, 0);
+	EXPECT_TEXT(test, "slab-out-of-bounds", heap, read_behind(p - 1));
+	free_percpu(area);
+	EXPECT_TEXT(test, "slab-use-after-free", freed, read_behind(p + 3));
+}
+
 KASAN_BUG_SUITE(kasan_text, KUNIT_CASE(variables_of_a_frame),
 		KUNIT_CASE(variable_of_an_ended_block), KUNIT_CASE(frame_of_an_alloca),
 		KUNIT_CASE(function_of_an_alloca), KUNIT_CASE(stack_of_another_task),
 		KUNIT_CASE(name_and_line_of_a_global), KUNIT_CASE(work_of_rcu_and_workqueue),
 		KUNIT_CASE(work_of_delayed_work), KUNIT_CASE(work_of_modified_delayed_work),
 		KUNIT_CASE(work_of_kfree_rcu), KUNIT_CASE(work_of_a_typesafe_free),
-		KUNIT_CASE(interrupted_instruction), KUNIT_CASE(cpus_of_allocation_and_free));
+		KUNIT_CASE(interrupted_instruction), KUNIT_CASE(cpus_of_allocation_and_free),
+		KUNIT_CASE(copies_of_cpus));

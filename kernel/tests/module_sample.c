@@ -4,6 +4,7 @@
  * right, and functions that misbehave when they are told to. Embedded into the test kernel.
  */
 #include <kernel/module.h>
+#include <kernel/percpu.h>
 #include <kernel/slab.h>
 #include <kernel/string.h>
 
@@ -79,6 +80,15 @@ struct module *sample_self(void)
 int sample_read_array(size_t i)
 {
 	const volatile char *p = array;
+
+	return p[i];
+}
+
+static DEFINE_PER_CPU(char[SAMPLE_ARRAY_SIZE], sample_copy);
+
+int sample_read_copy(unsigned int cpu, size_t i)
+{
+	const volatile char *p = per_cpu(sample_copy, cpu);
 
 	return p[i];
 }

@@ -25,6 +25,8 @@ int sample_cold(int value);
 bool sample_is_clean(void);
 struct module *sample_self(void);
 int sample_read_array(size_t i);
+/* A copy of SAMPLE_ARRAY_SIZE bytes. */
+int sample_read_copy(unsigned int cpu, size_t i);
 void *sample_alloc(size_t size);
 int sample_read(const void *p, size_t i);
 int user_product(int a, int b);

@@ -8,6 +8,7 @@
 #include <kernel/kernel.h>
 #include <kernel/mm.h>
 #include <kernel/module.h>
+#include <kernel/percpu.h>
 #include <kernel/random.h>
 #include <kernel/sched.h>
 #include <kernel/string.h>
@@ -481,6 +482,13 @@ static void bugs(struct kunit *test)
 		sprint_backtrace(text, kasan_expect_last()->ip);
 		KUNIT_EXPECT_EQ(test, str_has_prefix(text, "sample_read_array+0x"), 20);
 		KUNIT_EXPECT_NOT_NULL(test, strstr(text, " [module_sample]"));
+	}
+	KUNIT_EXPECT_EQ(test, FN(m, sample_read_copy)(1, SAMPLE_ARRAY_SIZE - 1), 0);
+	if (KASAN_TEST_GLOBALS) {
+		KASAN_EXPECT_BUG(test, "global-out-of-bounds", KASAN_READ, 1,
+				 FN(m, sample_read_copy)(1, SAMPLE_ARRAY_SIZE));
+		KASAN_EXPECT_BUG(test, "global-out-of-bounds", KASAN_READ, 1,
+				 FN(m, sample_read_copy)(0, SMP_CACHE_BYTES - 1));
 	}
 	object = FN(m, sample_alloc)(13);
 	KUNIT_ASSERT_NOT_NULL(test, object);

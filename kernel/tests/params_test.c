@@ -8,6 +8,7 @@
 #include <kasan/stats.h>
 #include <kernel/kernel.h>
 #include <kernel/page_quarantine.h>
+#include <kernel/page_redzone.h>
 #include <kernel/param.h>
 #include <kernel/program.h>
 #include <kernel/random.h>
@@ -166,6 +167,7 @@ static void show_kasan(struct kunit *test)
 		    kasan_option_number(docs[i].name, &number))
 			SHOW(docs[i].name, "%u", number);
 	SHOW("kasan.page_quarantine", "%lu", page_quarantine_max << PAGE_SHIFT);
+	SHOW("kasan.page_redzone", "%u", page_redzone);
 }
 #endif
 

@@ -69,6 +69,7 @@ if(NOT REDZONE_MODE STREQUAL "off")
     kasan_test_fault.c
     kasan_test_mempool.c
     kasan_test_page.c
+    kasan_test_percpu.c
     kasan_test_rcu.c
     kasan_test_slab.c
     kasan_test_stack.c
@@ -77,6 +78,7 @@ if(NOT REDZONE_MODE STREQUAL "off")
     kasan_whole.c
     page_owner_test.c
     page_quarantine_test.c
+    page_redzone_test.c
     tag_entropy_test.c)
 endif()
 if(REDZONE_MODE STREQUAL "hw_tags")

@@ -26,6 +26,9 @@ DEFAULT(bool, kasan_port_image, (uintptr_t *start, uintptr_t *end), false)
 DEFAULT(bool, kasan_port_is_user, (uintptr_t addr), false)
 DEFAULT(bool, kasan_port_find_object, (const void *addr, struct kasan_object *obj), false)
 DEFAULT(bool, kasan_port_find_area, (const void *addr, struct kasan_area *area), false)
+#ifdef CONFIG_KASAN_PERCPU
+DEFAULT(bool, kasan_port_find_percpu, (uintptr_t addr, struct kasan_percpu *found), false)
+#endif
 DEFAULT(bool, kasan_port_stack_owner, (const void *addr, struct kasan_port_task *task), false)
 DEFAULT(bool, kasan_port_stack_overflowed, (const struct kasan_port_task *task), false)
 DEFAULT(void *, kasan_port_report_stack, (size_t *size), NULL)

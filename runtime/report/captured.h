@@ -224,6 +224,11 @@ struct kasan_report {
 	bool has_dma;
 	struct kasan_dma_mapping dma;
 #endif
+#ifdef CONFIG_KASAN_PERCPU
+	bool has_percpu;
+	struct kasan_percpu percpu;
+	char percpu_name[48];
+#endif
 };
 
 /* Only hardware tags find a bug some time after the access. */

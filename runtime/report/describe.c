@@ -401,6 +401,32 @@ static void find_dma(struct kasan_report *report, bool classify)
 #define find_dma(report, classify) ((void)(report))
 #endif
 
+#ifdef CONFIG_KASAN_PERCPU
+/* Between two copies is a redzone, which the object or the array that holds the copies of all CPUs does not know. */
+static void find_percpu(struct kasan_report *report, bool classify)
+{
+	const struct kasan_owner *const owner = &report->owner;
+	struct kasan_percpu *const var = &report->percpu;
+
+	report->has_percpu =
+		kasan_port_find_percpu(report->addr, var) && var->stride && var->copies;
+	if (!report->has_percpu)
+		return;
+	kasan_copy_name(report->percpu_name, sizeof(report->percpu_name), var->name, "?");
+	if (!classify || report->is_fault || kasan_size_is_absurd(report) ||
+	    (report->first_bad >= var->first &&
+	     (report->first_bad - var->first) % var->stride < var->size))
+		return;
+	if (report->global)
+		report->type = "global-out-of-bounds";
+	else if (owner->state == KASAN_OWNER_LIVE &&
+		 (owner->has_alloc || owner->kind == KASAN_OBJECT_LARGE))
+		report->type = "slab-out-of-bounds";
+}
+#else
+#define find_percpu(report, classify) ((void)(report))
+#endif
+
 void kasan_explain(struct kasan_report *report)
 {
 	/* The type of a bad free, or of a write found by its traces, is given. */
@@ -415,4 +441,5 @@ void kasan_explain(struct kasan_report *report)
 	if (classify)
 		kasan_classify_by_owner(report);
 	find_dma(report, classify);
+	find_percpu(report, classify);
 }

@@ -354,6 +354,41 @@ static void print_dma(const struct kasan_report *report)
 }
 #endif
 
+#ifdef CONFIG_KASAN_PERCPU
+/* Between two copies, the nearer one is meant: overruns and underruns are mostly short. */
+static void print_percpu(const struct kasan_report *report)
+{
+	const struct kasan_percpu *const var = &report->percpu;
+	const uintptr_t from_first = report->addr - var->first;
+	const char *where = "inside";
+	uintptr_t cpu = 0, start, at;
+
+	if (report->addr >= var->first)
+		cpu = from_first / var->stride;
+	if (cpu >= var->copies)
+		cpu = var->copies - 1;
+	start = var->first + cpu * var->stride;
+	if (report->addr >= start + var->size && cpu + 1 < var->copies &&
+	    start + var->stride - report->addr < report->addr - (start + var->size) + 1) {
+		cpu++;
+		start += var->stride;
+	}
+	at = report->addr - start;
+	if (report->addr < start) {
+		at = start - report->addr;
+		where = "to the left";
+	} else if (at >= var->size) {
+		at -= var->size;
+		where = "to the right";
+	}
+	kasan_report_line(
+		"The buggy address is %lu bytes %s of variable %s of CPU %lu: %zu bytes [%p, %p)",
+		(unsigned long)at, where, report->percpu_name, (unsigned long)cpu, var->size,
+		(const void *)start, (const void *)(start + var->size));
+	blank();
+}
+#endif
+
 static void print_row(uintptr_t addr, const uint8_t *row, bool marked)
 {
 	unsigned int i;
@@ -504,6 +539,10 @@ void kasan_print_report(const struct kasan_report *report)
 			print_slack(report);
 		if (CONFIG_KASAN_GLOBALS && report->global)
 			print_global(report);
+#ifdef CONFIG_KASAN_PERCPU
+		if (report->has_percpu)
+			print_percpu(report);
+#endif
 		if (report->on_stack || report->on_other_stack || report->has_frame)
 			print_stack_owner(report);
 		before = kasan_lines_printed();

@@ -275,6 +275,12 @@ def test_calls_are_explained(name, start):
     assert other is None or [frame.name for frame in other.frames][1:2] == ["main"]
 
 
+def test_copies_of_cpus_are_explained():
+    (report,) = reports(decode(golden("per-cpu.log")))
+    assert report.object.type == "variable hits of CPU 0"
+    assert "just past the end of an 8-byte variable hits of CPU 0" in report.explanation[0]
+
+
 def test_repeated_places():
     """`again` lines of this runtime count for the bug that they repeat."""
     text = golden("slab-use-after-free.log")

@@ -24,6 +24,8 @@ void kasan_dma_unmap(const void *addr, size_t size, int direction);
 void *__memset(void *dst, int c, size_t n);
 enum { KASAN_DMA_TO_DEVICE = 1, KASAN_DMA_FROM_DEVICE };
 void vfree(const void *addr);
+void *__alloc_percpu(const char *name, size_t size, size_t stride, unsigned int gfp);
+void free_percpu(const void *pointer);
 struct mm_struct;
 struct mm_struct *mm_alloc(void);
 void kthread_use_mm(struct mm_struct *mm);
@@ -181,6 +183,24 @@ BUG user_access(void)
 	driver_ioctl((const int *)vm_mmap(NULL, 0, 4096, 3, 0x22, 0));
 }
 
+/* Another object's memory, if there were no redzone. */
+BUG read_far_before(void)
+{
+	char *p = malloc(1 << 20);
+
+	sink = p[-4013 + thirteen];
+	free(p);
+}
+
+/* This CPU's copy is the first one. */
+BUG count_past_the_end(void)
+{
+	long *hits = __alloc_percpu("hits", sizeof(long), 64, 2);
+
+	hits[(size_t)thirteen - 13 + END(sizeof(long)) / sizeof(long)] = 1;
+	free_percpu(hits);
+}
+
 /* The device has not finished. */
 BUG read_too_early(void)
 {
@@ -300,6 +320,8 @@ static const struct {
 	{"wild-memory-access-low", low_access},
 	{"invalid-call", call_of_null},
 	{"memcpy-param-overlap", shift_up_by_one},
+	{"page-redzone", read_far_before},
+	{"per-cpu", count_past_the_end},
 	{"dma-use", read_too_early},
 	{"dma-invalid-unmap", unmap_of_a_part},
 	{"dma-out-of-bounds", end_of_a_transfer},

@@ -114,6 +114,11 @@ SECTIONS
 		__init_params_end = .;
 
 		. = ALIGN(8);
+		__percpu_vars_start = .;
+		KEEP(*(.percpu_vars))
+		__percpu_vars_end = .;
+
+		. = ALIGN(8);
 		__kunit_suites_start = .;
 		KEEP(*(.kunit_test_suites))
 		__kunit_suites_end = .;

@@ -18,11 +18,13 @@ struct task;
 #define FAULT_SLAB    1U /* objects: kmalloc() up to KMALLOC_MAX_CACHE_SIZE, kmem_cache_alloc() */
 #define FAULT_PAGE    2U /* the page allocator, including slabs, vmalloc(), page tables and shadow */
 #define FAULT_RUNTIME 4U /* kasan_port_alloc(): the stack depot and the quarantine */
-/* Not a failure: a heap object is to be sampled (<kernel/sample.h>). */
-#define FAULT_SAMPLE 8U
-#define FAULT_ALL    (FAULT_SLAB | FAULT_PAGE | FAULT_RUNTIME)
+/* Not failures: a heap object is to be sampled (<kernel/sample.h>); with FAULT_PAGE, blocks of pages get a redzone
+ * (<kernel/page_redzone.h>). */
+#define FAULT_SAMPLE  8U
+#define FAULT_REDZONE 16U
+#define FAULT_ALL     (FAULT_SLAB | FAULT_PAGE | FAULT_RUNTIME)
 
-/* Kinds that may fail now, and FAULT_SAMPLE. An allocation looks at nothing else if it is 0, the normal case. */
+/* Kinds that may fail now, FAULT_REDZONE and FAULT_SAMPLE. An allocation looks at nothing else if it is 0, the normal case. */
 extern unsigned int fault_kinds;
 
 /** should_fail() - Return: true if this allocation of @kind, @size bytes, is to fail. Any context. */

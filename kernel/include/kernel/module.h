@@ -29,6 +29,7 @@
 
 struct module;
 struct module_symtab;
+struct percpu_var;
 
 /* Variables in sections that the loader reads: there are no redzones between them. GCC adds none to
  * variables in named sections. */
@@ -107,6 +108,7 @@ enum module_part_type {
  * @has_shadow: all of @span has real shadow.
  * @veneers: number of branches that use a veneer, because the kernel is out of their reach.
  * @modinfo, @modinfo_size: its .modinfo section, inside @parts.
+ * @percpu, @nr_percpu: its per-CPU variables, a table in its constants.
  * @uses: modules whose symbols it uses; it holds a reference to each.
  */
 struct module {
@@ -132,6 +134,10 @@ struct module {
 	struct module_symtab *symtab;
 	struct module **uses;
 	size_t nr_uses;
+#ifdef CONFIG_KASAN_PERCPU
+	const struct percpu_var *percpu;
+	size_t nr_percpu;
+#endif
 #ifdef CONFIG_KASAN_TAGGED_GLOBALS
 	struct kasan_globals_table globals;
 #endif
@@ -219,6 +225,11 @@ bool module_lookup(unsigned long addr, struct module_place *place);
 /** module_variable() - find the name of the variable that begins at @addr, without a tag, in a loaded module.
  *  @buf, @size: filled with it. Return: true if found. */
 bool module_variable(unsigned long addr, char *buf, size_t size);
+
+#ifdef CONFIG_KASAN_PERCPU
+/** module_percpu() - Return: the per-CPU variables of the loaded module that @addr is in, NULL if it has none. @nr: filled. */
+const struct percpu_var *module_percpu(unsigned long addr, size_t *nr);
+#endif
 
 /** is_module_text() - Return: true if @pc lies in the code of a module that is loaded. */
 bool is_module_text(unsigned long pc);

@@ -23,6 +23,8 @@ enum pageflags {
 	PG_large,    /* head of a large kmalloc(); page->large is valid */
 	PG_large_freed, /* was head of a large kmalloc() until it was freed; page->large still has both stacks */
 	PG_quarantine, /* head of a freed block in the quarantine; page->nr is valid */
+	PG_lead, /* head of a large kmalloc(), now or before: its first page is a redzone, and the object begins after it */
+	PG_redzone, /* after the block page->head, and no one's (page_redzone.c) */
 	NR_PAGEFLAGS,
 };
 
@@ -151,6 +153,17 @@ static inline void *page_to_virt(const struct page *page)
 		return (void *)(linear_ram.start +
 				((unsigned long)(page - linear_ram.pages) << PAGE_SHIFT));
 	return (void *)(linear_ram.base + (unsigned long)page * (PAGE_SIZE / sizeof(*page)));
+}
+
+/** large_lead(), large_start() - Return: bytes before a large kmalloc() with the head @head, live or freed; its address,
+ *  without a tag. */
+static inline size_t large_lead(const struct page *head)
+{
+	return page_flag(head, PG_lead) ? PAGE_SIZE : 0;
+}
+static inline void *large_start(const struct page *head)
+{
+	return (char *)page_to_virt(head) + large_lead(head);
 }
 
 /** virt_to_page() - Return: descriptor of the page at @addr, in the linear map, see virt_addr_valid(). */

@@ -9,6 +9,7 @@
  *	soak: quiet SECONDS KEY=VALUE...	when all workers have given everything back
  *	soak: planted NAME TYPE TRACES COUNT	at the end, for each kind of bug
  *	soak: lock NAME COUNT KIND		the same for lock bugs; KIND none: harmless
+ *	soak: sampled KEY=VALUE...		objects between guard pages
  *	soak: FAILED: TEXT			something that KASAN does not see is wrong
  *	soak: end failures=N no_memory=N killed=N
  *
@@ -39,8 +40,18 @@
 
 static const struct soak_kind *const tables[] = {
 	soak_slab_kinds,   soak_vmem_kinds, soak_deferred_kinds,
-	soak_module_kinds, soak_bug_kinds,  soak_lock_kinds,
+	soak_module_kinds, soak_lock_kinds, soak_sample_kinds,
+#ifdef CONFIG_KASAN
+	soak_bug_kinds,
+#endif
 };
+
+/* Without a mode the bugs of bugs.c would just destroy things. */
+#ifdef CONFIG_KASAN
+#define HAS_KASAN true
+#else
+#define HAS_KASAN false
+#endif
 
 static struct soak_worker workers[MAX_WORKERS];
 static unsigned int nr_workers;
@@ -259,7 +270,8 @@ static unsigned long elapsed_ms(void)
 static void plant_all(void)
 {
 	for (unsigned int ms = 0; ms < QUIET_TIMEOUT_MS; ms += 100) {
-		if (soak_all_planted() && soak_all_locks_planted())
+		if ((!HAS_KASAN || soak_all_planted()) && soak_all_locks_planted() &&
+		    soak_all_sampled_planted())
 			return;
 		msleep(100);
 	}
@@ -338,7 +350,7 @@ int redzone_program_main(int argc, char **argv)
 		       argv[i]);
 		return 1;
 	}
-	/* Without KASAN the planted bugs would just destroy things. */
+	/* Nothing would find them. */
 	if (!kasan_enabled())
 		options.bugs = false;
 	begin_ns = clock_ns();
@@ -351,8 +363,11 @@ int redzone_program_main(int argc, char **argv)
 		options.bugs);
 	if (soak(options.seconds, options.bugs))
 		finish();
-	soak_print_planted();
+	if (HAS_KASAN)
+		soak_print_planted();
 	soak_print_locks_planted();
+	if (options.bugs)
+		soak_print_sampled();
 	pr_info("soak: end failures=%u no_memory=%u killed=%u\n", READ_ONCE(failures),
 		READ_ONCE(no_memory), soak_threads_to_lose());
 	return failures ? 1 : 0;

@@ -96,6 +96,7 @@ extern const struct soak_kind soak_deferred_kinds[]; /* deferred.c */
 extern const struct soak_kind soak_module_kinds[];   /* modules.c */
 extern const struct soak_kind soak_bug_kinds[];	     /* bugs.c */
 extern const struct soak_kind soak_lock_kinds[];     /* lock_bugs.c */
+extern const struct soak_kind soak_sample_kinds[];   /* sample_bugs.c */
 
 /* --- main.c ------------------------------------------------------------------------------------------ */
 
@@ -177,6 +178,14 @@ bool soak_all_locks_planted(void);
 
 /** soak_print_locks_planted() - one line for each kind of lock bug, with its count. */
 void soak_print_locks_planted(void);
+
+/* --- sample_bugs.c ----------------------------------------------------------------------------------- */
+
+/** soak_all_sampled_planted() - Return: true once each kind of bug in sampled objects was planted, and without sampling. */
+bool soak_all_sampled_planted(void);
+
+/** soak_print_sampled() - one line for each of these kinds, with its count, and how many objects were sampled. */
+void soak_print_sampled(void);
 
 /* --- modules.c --------------------------------------------------------------------------------------- */
 

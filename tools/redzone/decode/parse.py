@@ -59,6 +59,7 @@ _MEMBERS = {
     "side": _SIDES.get,
     "distance": int,
     "name": str,
+    "type": str,
     "where": lambda text: path_of(text) or Location("", text),
 }
 _FREES = frozenset(("double-free", "invalid-free", "double-free or invalid-free"))

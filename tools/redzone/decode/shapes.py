@@ -288,6 +288,15 @@ BODY = _shapes(
         r"The buggy address is located (?P<distance>\d{1,20}) bytes (?P<side>inside|to the left|to the right) of",
         {"about": "any"},
     ),
+    # The copy of one CPU says more than the object or the array that holds the copies of all.
+    (
+        "percpu",
+        " of CPU ",
+        r"The buggy address is (?P<distance>\d{1,20}) bytes (?P<side>inside|to the left|to the right) of "
+        r"(?P<type>variable (?P<name>\S{1,80} of CPU \d{1,5})): (?P<size>\d{1,20}) bytes "
+        rf"\[(?P<start>{_HEX}), (?P<cache>)",
+        {"about": "any"},
+    ),
     (
         "region",
         "-byte region [",

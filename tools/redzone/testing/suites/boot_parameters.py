@@ -51,6 +51,7 @@ WRONG = {
     "kasan.page_alloc.sample": ("0", "2147483648", *_RANGE),
     "kasan.page_alloc.sample.order": ("65", *_RANGE),
     "kasan.page_quarantine": ("1", "4095", *_SIZE),
+    "kasan.page_redzone": _WORD,
     "kasan.quarantine_size": _SIZE,
     "kasan.repeat": ("Full", *_WORD),
     "kasan.sample": ("2147483648", *_RANGE),

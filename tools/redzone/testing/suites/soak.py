@@ -8,13 +8,16 @@ A tag-based mode sees some bugs with a known probability only: their number is c
 import random
 
 from redzone.build.builder import KERNEL, preset_name
+from redzone.core.base import Failure
 from redzone.machine import qemu
 from redzone.testing import soak
 from redzone.testing.runner import result
 
 SLOW = True
 MODES = ("generic", "sw_tags", "hw_tags", "off")
-OPTIONS = ("seconds", "seed")
+OPTIONS = ("seconds", "seed", "filter")
+# The value of --filter: a kernel without a mode whose objects are sampled.
+SAMPLE = "sample"
 TOOLS = (*KERNEL, "clang-19")
 SECONDS = 600
 CPUS = 4
@@ -30,22 +33,33 @@ RING = "kasan.stack_ring_size=262144"
 def run(context):
     seconds = context.seconds or SECONDS
     seed = context.seed if context.seed is not None else random.randrange(1 << 32)
-    mode = context.mode or "generic"
+    sampled = context.filter == SAMPLE
+    if context.filter and not sampled:
+        raise Failure(f"the suite 'soak' takes --filter {SAMPLE} only: objects are sampled, without a mode")
+    if sampled and context.mode not in (None, "off"):
+        raise Failure(f"--filter {SAMPLE} with --mode {context.mode}: sampling is tested without a mode")
+    mode = "off" if sampled else context.mode or "generic"
+    features = ["sample"] if sampled else None
     ready, skipped = context.kernels(
-        [(mode,)], lambda one: preset_name(*one), lambda one: "all", "redzone-soak"
+        [(mode,)], lambda one: preset_name(*one, features=features), lambda one: "all", "redzone-soak"
     )
     yield from skipped
     for _, image in ready:
-        yield from _run(context, mode, image, seconds, seed)
+        yield from _run(context, mode, image, seconds, seed, ["kasan.sample=1"] if sampled else [])
 
 
-def _run(context, mode, image, seconds, seed):
+def _run(context, mode, image, seconds, seed, append):
     context.note(f"{seconds} s, seed {seed}: repeat with --seconds {seconds} --seed {seed}")
     target = qemu.Machine(
         image.image,
         smp=CPUS,
         memory=MEMORY,
-        append=["kasan_multi_shot", "kasan.repeat=full", *([RING] if mode.endswith("_tags") else [])],
+        append=[
+            "kasan_multi_shot",
+            "kasan.repeat=full",
+            *append,
+            *([RING] if mode.endswith("_tags") else []),
+        ],
         mode=mode,
         arguments=[f"seconds={seconds}", f"seed={seed}"],
         timeout=seconds * TIMEOUT_FACTOR + TIMEOUT_MORE,
