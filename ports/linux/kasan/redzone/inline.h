@@ -127,7 +127,8 @@ static inline bool kasan_port_task_stack(uintptr_t sp, uintptr_t *start, uintptr
 }
 
 /* With CONFIG_DYNAMIC_SCS a kernel finds out at boot whether it has shadow stacks, and may have none. */
-#if defined(CONFIG_ARM64) && defined(CONFIG_SHADOW_CALL_STACK) && !defined(CONFIG_DYNAMIC_SCS) && !defined(REDZONE_FRAMES)
+#if defined(CONFIG_ARM64) && defined(CONFIG_SHADOW_CALL_STACK) && !defined(CONFIG_DYNAMIC_SCS) && \
+	!defined(REDZONE_FRAMES)
 #define KASAN_PORT_HAS_SHADOW_STACK
 static inline uintptr_t kasan_port_scs_top(void)
 {
