@@ -42,7 +42,7 @@ function(redzone_image name)
   # which takes longer than the assembler.
   add_custom_command(OUTPUT ${table}.o
     COMMAND ${REDZONE_PYTHON} ${kallsyms} generate $<TARGET_FILE:${name}.pass1> ${table}
-    COMMAND ${CMAKE_C_COMPILER} ${assembler_target} -c ${table} -o ${table}.o
+    COMMAND ${CMAKE_C_COMPILER} ${assembler_target} ${REDZONE_ARCH_ABI} -c ${table} -o ${table}.o
     DEPENDS ${name}.pass1 ${kallsyms} ${elf_tools}
     COMMENT "Symbol table of ${name}" VERBATIM)
   set_source_files_properties(${table}.o PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)

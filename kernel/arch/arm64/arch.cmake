@@ -14,3 +14,5 @@ endif()
 set(REDZONE_ARCH_LIBC aarch64)
 # Link address of programs in user mode.
 set(REDZONE_USER_BASE 0x400000)
+# The driver of the console.
+set(REDZONE_ARCH_UART pl011.c)
