@@ -25,7 +25,7 @@
  * tables), the linear map (a few tables for each bank of RAM), the shadow of both, and one for each entry of
  * pgtable_prepare_top().
  */
-#define BOOT_TABLES 128
+#define BOOT_TABLES 168
 static u8 boot_tables[BOOT_TABLES][PAGE_SIZE] __aligned(PAGE_SIZE);
 static unsigned int boot_tables_used;
 

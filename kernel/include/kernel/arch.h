@@ -17,8 +17,8 @@
  *                     arch_sync_code()
  *   <asm/current.h>   get_current() and `current`: the running task; valid before instrumented code runs;
  *                     arch_this_ip(): a code address in the function that it is inlined into
- *   <asm/elf.h>       ELF_MACHINE, ELF_MACHINE_NAME and ELF_CODE_ALIGN of programs and modules; MODULE_VENEER_SIZE
- *                     in bytes, a multiple of 8; the last 8 bytes of a veneer hold its target
+ *   <asm/elf.h>       ELF_MACHINE, ELF_MACHINE_NAME and ELF_CODE_ALIGN of programs and modules; MODULE_CALL_REACH,
+ *                     MODULE_VENEER_SIZE in bytes, a multiple of 8; the last 8 bytes of a veneer hold its target
  *   <asm/fpu.h>       struct fpu_state: the floating-point registers of a thread; all zero: those of a new one
  *   <asm/io.h>        device registers: readb_relaxed() readw_relaxed() readl_relaxed() readq_relaxed(),
  *                     writeb_relaxed() writew_relaxed() writel_relaxed() writeq_relaxed(); readl() and writel()

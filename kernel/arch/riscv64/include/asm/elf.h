@@ -7,7 +7,8 @@
 #define ELF_MACHINE_NAME "riscv64"
 #define ELF_CODE_ALIGN	 2 /* bytes; addresses of instructions are multiples of it */
 
-/* A call reaches 2 GiB, and a single jump 1 MiB. Code that is farther away is reached through a veneer. */
+/* How far a call reaches. Code that is farther away is reached through a veneer. */
+#define MODULE_CALL_REACH  (2UL << 30)
 #define MODULE_VENEER_SIZE 24
 
 #endif

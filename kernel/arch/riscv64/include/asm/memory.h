@@ -46,9 +46,9 @@
 #define FIX_FDT_VADDR _AC_UL(0xffffbf8007200000) /* device tree: 2 MiB at any 4 KiB boundary */
 #define FIX_FDT_SIZE  _AC_UL(0x200000)
 
-/* Four entries of the top table, which are all made at boot: see pgtable_prepare_top(). */
+/* 16 TiB: 32 entries of the top table, which are all made at boot: see pgtable_prepare_top(). */
 #define VMALLOC_START _AC_UL(0xffffc00000000000)
-#define VMALLOC_END   _AC_UL(0xffffc20000000000)
+#define VMALLOC_END   _AC_UL(0xffffd00000000000)
 
 #define MODULES_VADDR _AC_UL(0xffffffff84000000)
 #define MODULES_END   _AC_UL(0xffffffff8c000000)
