@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+/* No ARCH_FLOAT16: GCC 12 does not know the type, and Clang 19 fails at strict rounding without Zfh. */
+
 /* The values of the register frm. */
 enum rounding { NEAREST, TO_ZERO, DOWN, UP };
 
