@@ -33,8 +33,6 @@ void pgtable_prepare_top(void);
 void pgtable_activate(void);
 /* Return: the value of satp for the top table at @pgd, and @asid. */
 unsigned long pgtable_satp(phys_addr_t pgd, unsigned long asid);
-/* There may be translations in other CPUs' TLBs from now on. */
-void pgtable_share(void);
 /* Remove what the TLBs of all CPUs have of [@start, @start + @size) of address space @asid. */
 void pgtable_flush_user(unsigned long start, unsigned long size, unsigned long asid);
 

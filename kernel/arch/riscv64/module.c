@@ -10,11 +10,9 @@
  */
 #include <kernel/arch.h>
 #include <kernel/elf.h>
-#include <kernel/smp.h>
 #include <kernel/string.h>
 #include <asm/elf.h>
-#include "internal.h"
-#include "sbi.h"
+#include "fence.h"
 
 #define R_RISCV_NONE	     0
 #define R_RISCV_32	     1
@@ -272,8 +270,6 @@ void module_write_veneer(void *veneer, u64 target)
 
 void module_sync_code(unsigned long start, size_t size)
 {
-	/* The local one is for a machine whose firmware has no call for all. */
 	__asm__ __volatile__("fence.i" ::: "memory");
-	if (nr_cpu_ids > 1)
-		sbi_fence_i();
+	fence_i_others();
 }

@@ -18,7 +18,7 @@
 #include <kernel/printk.h>
 #include <kernel/rt.h>
 #include "internal.h"
-#include "sbi.h"
+#include "fence.h"
 
 /*
  * Tables for mappings that are made before memblock can give memory: the image page by page (at most 64
@@ -73,51 +73,35 @@ static bool is_leaf(u64 entry)
 	return (entry & PTE_VALID) && (entry & PTE_LEAF);
 }
 
-/* Other CPUs run, whose TLBs this one cannot flush by itself. */
-static bool shared;
-
-void pgtable_share(void)
-{
-	shared = true;
-}
-
 static void flush_tlb_page(unsigned long va)
 {
-	if (shared)
-		sbi_fence_vma(va, PAGE_SIZE, -1);
-	else
-		__asm__ __volatile__("sfence.vma %0" ::"r"(va) : "memory");
+	__asm__ __volatile__("sfence.vma %0" ::"r"(va) : "memory");
+	fence_others(va, PAGE_SIZE, -1);
 }
 
 static void flush_tlb_all(void)
 {
-	if (shared)
-		sbi_fence_vma(0, SIZE_MAX, -1);
-	else
-		__asm__ __volatile__("sfence.vma" ::: "memory");
+	__asm__ __volatile__("sfence.vma" ::: "memory");
+	fence_others(0, SIZE_MAX, -1);
 }
 
 void flush_tlb_kernel_range(unsigned long start, unsigned long end)
 {
-	if (shared) {
-		start &= PAGE_MASK;
-		sbi_fence_vma(start, PAGE_ALIGN(end) - start, -1);
-		return;
-	}
+	start &= PAGE_MASK;
+	end = PAGE_ALIGN(end);
 	if (end - start > 16 * PAGE_SIZE) {
-		flush_tlb_all();
-		return;
+		__asm__ __volatile__("sfence.vma" ::: "memory");
+	} else {
+		for (unsigned long va = start; va < end; va += PAGE_SIZE)
+			__asm__ __volatile__("sfence.vma %0" ::"r"(va) : "memory");
 	}
-	for (unsigned long va = start & PAGE_MASK; va < end; va += PAGE_SIZE)
-		flush_tlb_page(va);
+	fence_others(start, end - start, -1);
 }
 
 void pgtable_flush_user(unsigned long start, unsigned long size, unsigned long asid)
 {
-	if (shared)
-		sbi_fence_vma(start, size, (long)asid);
-	else
-		__asm__ __volatile__("sfence.vma zero, %0" ::"r"(asid) : "memory");
+	__asm__ __volatile__("sfence.vma zero, %0" ::"r"(asid) : "memory");
+	fence_others(start, size, (long)asid);
 }
 
 /* The entry for @va has been stored, where nothing was mapped. */

@@ -66,17 +66,17 @@ void sbi_send_ipi(unsigned long hart)
 	sbi_call(SBI_EXT_IPI, 0, 1, hart, 0, 0, 0);
 }
 
-void sbi_fence_i(void)
+void sbi_fence_i(unsigned long hart)
 {
-	sbi_call(SBI_EXT_FENCE, SBI_FENCE_I, 0, SBI_ALL_HARTS, 0, 0, 0);
+	sbi_call(SBI_EXT_FENCE, SBI_FENCE_I, 1, hart, 0, 0, 0);
 }
 
-void sbi_fence_vma(unsigned long start, unsigned long size, long asid)
+void sbi_fence_vma(unsigned long hart, unsigned long start, unsigned long size, long asid)
 {
 	if (asid < 0)
-		sbi_call(SBI_EXT_FENCE, SBI_FENCE_VMA, 0, SBI_ALL_HARTS, start, size, 0);
+		sbi_call(SBI_EXT_FENCE, SBI_FENCE_VMA, 1, hart, start, size, 0);
 	else
-		sbi_call(SBI_EXT_FENCE, SBI_FENCE_VMA_ASID, 0, SBI_ALL_HARTS, start, size,
+		sbi_call(SBI_EXT_FENCE, SBI_FENCE_VMA_ASID, 1, hart, start, size,
 			 (unsigned long)asid);
 }
 

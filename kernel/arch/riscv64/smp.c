@@ -6,6 +6,7 @@
 #include <kernel/sched.h>
 #include <asm/barrier.h>
 
+#include "fence.h"
 #include "internal.h"
 #include "sbi.h"
 
@@ -31,7 +32,7 @@ int arch_start_cpu(unsigned int cpu, struct task *idle)
 	secondary_boot[cpu].task = idle;
 	secondary_boot[cpu].stack_top = task_stack_top(idle);
 	smp_mb();
-	pgtable_share();
+	fence_share(cpu);
 	return sbi_start_hart(cpu_hart[cpu], __pa_symbol(secondary_entry), cpu);
 }
 

@@ -5,6 +5,7 @@ set(REDZONE_ARCH_RISCV64_SOURCES
 	entry.S
 	early.c
 	fault.c
+	fence.c
 	fpu.S
 	fpu.c
 	irq.c
@@ -28,6 +29,7 @@ set(REDZONE_ARCH_RISCV64_SOURCES
 set(REDZONE_ARCH_RISCV64_UNINSTRUMENTED
 	early.c
 	fault.c
+	fence.c
 	patch.c
 	pgtable.c
 	sbi.c

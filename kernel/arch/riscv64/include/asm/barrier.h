@@ -20,8 +20,8 @@
 
 #define wfi() __asm__ __volatile__("fence iorw, iorw\n\twfi" ::: "memory")
 
-/** arch_cpu_idle() - wait for an interrupt. A pending one ends the wait even while interrupts are masked. */
-#define arch_cpu_idle() wfi()
+/** arch_cpu_idle() - wait for an interrupt. A pending one ends the wait even while interrupts are masked. Interrupts off. */
+void arch_cpu_idle(void);
 
 static inline void cpu_relax(void)
 {
