@@ -12,8 +12,8 @@ if(REDZONE_MODE STREQUAL "sw_tags")
   # Half as much shadow, which ends at the same address.
   set(shadow_arm64 0xefff800000000000 0xffff000000000000 0xffffffffffffffff)
 endif()
+set(shadow_riscv64 0xdfffff8000000000 0xffff800000000000 0xffffffffffffffff)
 # No kernel yet, only the runtime by itself: plausible places.
-set(shadow_riscv64 0xdfffffff00000000 0xffffffc000000000 0xffffffffffffffff)
 set(shadow_x86_64 0xdffffc0000000000 0xffff800000000000 0xffffffffffffffff)
 set(shadow_arm 0x20000000 0 0xffffffff)
 set(shadow_s390x 0x1c000000000000 0 0x1fffffffffffff)

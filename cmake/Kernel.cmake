@@ -21,9 +21,14 @@ include(KernelImage)
 
 redzone_kernel_library(kernel FOLDERS arch/${REDZONE_ARCH} drivers init irq kasan kunit lib mm module
                        program rcu sanitizer sched sync user ${extensions})
-# Its functions that call nothing are the point of it.
+# Functions that call nothing, and have no frame.
+set(no_leaf_frame -momit-leaf-frame-pointer)
+if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
+  set(no_leaf_frame ${REDZONE_ARCH_GNU_NO_LEAF_FRAME})
+endif()
+# They are the point of this file.
 set_property(SOURCE ${kernel_dir}/mm/slab_entry.c APPEND PROPERTY COMPILE_OPTIONS
-  -foptimize-sibling-calls -momit-leaf-frame-pointer)
+  -foptimize-sibling-calls ${no_leaf_frame})
 # The KUnit suites hold threads back inside of the workqueues: kernel/workqueue/internal.h.
 redzone_kernel_library(kernel-workqueue FOLDERS workqueue)
 redzone_kernel_library(kernel-workqueue-hook FOLDERS workqueue)
@@ -87,7 +92,7 @@ if(REDZONE_UBSAN OR REDZONE_SAMPLE OR NOT REDZONE_MODE STREQUAL "off")
   # Checked copies end in a jump to the unchecked one, and need no frame to get there.
   set(copies ${CMAKE_SOURCE_DIR}/runtime/abi/asan_mem.c ${CMAKE_SOURCE_DIR}/runtime/abi/tags_mem.c)
   set_source_files_properties(${copies} PROPERTIES COMPILE_OPTIONS
-    "-foptimize-sibling-calls;-fomit-frame-pointer;-momit-leaf-frame-pointer")
+    "-foptimize-sibling-calls;-fomit-frame-pointer;${no_leaf_frame}")
   list(REMOVE_ITEM runtime_files ${copies})
   redzone_runtime_library(runtime ${runtime_files})
   redzone_runtime_library(runtime-copies ${copies})

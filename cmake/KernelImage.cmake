@@ -18,9 +18,10 @@ add_custom_command(OUTPUT ${linker_script}
   COMMENT "Linker script" VERBATIM)
 add_custom_target(linker_script DEPENDS ${linker_script})
 
-# lld is called as such: the same line links the objects of both compilers.
+# lld is called as such: the same line links the objects of both compilers. Assemblers for RISC-V leave labels of their own in
+# the symbol table, which are no function's name: -X.
 set(CMAKE_C_LINK_EXECUTABLE
-  "${REDZONE_LINKER} -nostdlib -static --no-gc-sections --fatal-warnings --build-id=none \
+  "${REDZONE_LINKER} -nostdlib -static --no-gc-sections -X --fatal-warnings --build-id=none \
 -z max-page-size=${page_size} -z noexecstack -T \"${linker_script}\" <LINK_FLAGS> <OBJECTS> -o <TARGET>")
 
 # redzone_image(<name> LINK <linker options>... OBJECTS <objects>... SOURCES <files>...): two link passes
@@ -42,7 +43,7 @@ function(redzone_image name)
   # which takes longer than the assembler.
   add_custom_command(OUTPUT ${table}.o
     COMMAND ${REDZONE_PYTHON} ${kallsyms} generate $<TARGET_FILE:${name}.pass1> ${table}
-    COMMAND ${CMAKE_C_COMPILER} ${assembler_target} -c ${table} -o ${table}.o
+    COMMAND ${CMAKE_C_COMPILER} ${assembler_target} ${REDZONE_ARCH_ABI} -c ${table} -o ${table}.o
     DEPENDS ${name}.pass1 ${kallsyms} ${elf_tools}
     COMMENT "Symbol table of ${name}" VERBATIM)
   set_source_files_properties(${table}.o PROPERTIES GENERATED TRUE EXTERNAL_OBJECT TRUE)

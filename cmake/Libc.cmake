@@ -14,8 +14,8 @@ function(redzone_libc_includes out)
   if(NOT redzone_libc)
     message(FATAL_ERROR "Programs need a C library: set redzone_libc to the folder of musl's source, as ./redzone does")
   endif()
-  set(${out} ${redzone_libc}/obj/include ${redzone_libc}/include ${redzone_libc}/arch/${REDZONE_ARCH_LIBC} ${redzone_libc}/arch/generic
-      PARENT_SCOPE)
+  set(${out} ${redzone_libc}/obj/${REDZONE_ARCH_LIBC}/include ${redzone_libc}/include ${redzone_libc}/arch/${REDZONE_ARCH_LIBC}
+      ${redzone_libc}/arch/generic PARENT_SCOPE)
 endfunction()
 
 # redzone_libc_options(<variable>): write the file that link_libc.py reads for the library, and return its name.

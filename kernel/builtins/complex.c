@@ -93,7 +93,9 @@
 		return result;                                                                   \
 	}
 
+#ifdef ARCH_FLOAT16
 DEFINE_COMPLEX(_Float16, hc, float)
+#endif
 DEFINE_COMPLEX(float, sc, double)
 DEFINE_COMPLEX(double, dc, double)
 DEFINE_COMPLEX(long double, tc, long double)

@@ -81,7 +81,9 @@ static inline uint64_t narrowed(f128 value, struct format to)
 		return both.value;                                   \
 	}
 
+#ifdef ARCH_FLOAT16
 DEFINE_FORMAT(_Float16, hf, uint16_t, HALF)
+#endif
 DEFINE_FORMAT(float, sf, uint32_t, SINGLE)
 DEFINE_FORMAT(double, df, uint64_t, DOUBLE)
 
@@ -208,6 +210,8 @@ DEFINE_INTEGER(ti, 128, s128, u128)
 		return to_##letters((integer)from_integer(value, false, format));          \
 	}
 
+#ifdef ARCH_FLOAT16
 DEFINE_128_BITS(_Float16, hf, uint16_t, HALF)
+#endif
 DEFINE_128_BITS(float, sf, uint32_t, SINGLE)
 DEFINE_128_BITS(double, df, uint64_t, DOUBLE)

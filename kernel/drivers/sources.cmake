@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: MIT
-# Device drivers. An architecture with another UART, or without a device tree, gets its own list here, with one file
-# that supplies <drivers/uart.h>. What reports and the last steps of a panic use is uninstrumented.
+# Device drivers. An architecture without a device tree gets its own list here. arch.cmake names the driver that supplies
+# <drivers/uart.h>; the list is empty if the architecture does that itself. What reports and the last steps of a panic use is
+# uninstrumented.
 set(REDZONE_DRIVERS_SOURCES
+	${REDZONE_ARCH_UART}
 	fdt.c
-	pl011.c
+	fdt_memory.c
 	virtio_console.c
 	virtio_mmio.c
 	virtio_rng.c
 )
 set(REDZONE_DRIVERS_UNINSTRUMENTED
-	pl011.c
+	${REDZONE_ARCH_UART}
 	virtio_console.c
 	virtio_mmio.c
 )

@@ -102,10 +102,9 @@ void kasan_load_image_globals(void)
 static unsigned long nr_real;
 unsigned long kasan_nr_vmalloc_shadow;
 
-/* Nothing above vmalloc space has shadow. */
 static bool is_of_vmalloc(unsigned long shadow)
 {
-	return shadow >= shadow_of(VMALLOC_START);
+	return shadow >= shadow_of(VMALLOC_START) && shadow < shadow_of(VMALLOC_END);
 }
 
 /* Make one shadow page real, unless it is. The lock is held. */

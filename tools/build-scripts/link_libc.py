@@ -203,7 +203,7 @@ class Library:
         if name in BYTEWISE:
             command.append("-U__GNUC__")
         folders = [f"arch/{self.arch}", "arch/generic", "obj/src/internal", "src/include", "src/internal"]
-        folders += ["obj/include", "include"]
+        folders += [f"obj/{self.arch}/include", "include"]
         command += [f"-I{self.ours / 'arch'}", *(f"-I{top / folder}" for folder in folders)]
         result = subprocess.run(
             [*command, "-c", str(source), "-o", str(new)], check=False, capture_output=True, text=True

@@ -10,7 +10,11 @@ set(REDZONE_ARCH_SCS $<$<COMPILE_LANGUAGE:C>:-fsanitize=shadow-call-stack>)
 if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
   list(APPEND REDZONE_ARCH_SCS $<$<COMPILE_LANGUAGE:C>:-fno-exceptions>)
 endif()
+# GCC's option for no frames in functions that call nothing.
+set(REDZONE_ARCH_GNU_NO_LEAF_FRAME -momit-leaf-frame-pointer)
 # Its name in the C library of programs, musl.
 set(REDZONE_ARCH_LIBC aarch64)
 # Link address of programs in user mode.
 set(REDZONE_USER_BASE 0x400000)
+# The driver of the console.
+set(REDZONE_ARCH_UART pl011.c)

@@ -13,7 +13,6 @@
 
 /* Not in .bss: head.S writes it just after it has cleared .bss, and must not depend on that order. */
 u64 kimage_voffset __section(".data") = 0;
-phys_addr_t memstart_addr;
 bool early_init_done;
 phys_addr_t boot_fdt_phys;
 

@@ -32,10 +32,6 @@ phys_addr_t pgtable_zeroed_page(void);
 /* Change from the tables of head.S to swapper_pg_dir. */
 void pgtable_activate(void);
 
-/* linear.c */
-bool ram_add_bank(phys_addr_t base, u64 size);
-void linear_map_init(void);
-
 /* early.c */
 extern phys_addr_t boot_fdt_phys;
 void early_init(phys_addr_t fdt);

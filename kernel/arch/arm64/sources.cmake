@@ -11,7 +11,6 @@ set(REDZONE_ARCH_ARM64_SOURCES
 	gicv3.c
 	irq.c
 	libc.c
-	linear.c
 	mem.S
 	mte.c
 	mte_fault.c
@@ -34,7 +33,6 @@ set(REDZONE_ARCH_ARM64_SOURCES
 set(REDZONE_ARCH_ARM64_UNINSTRUMENTED
 	early.c
 	fault.c
-	linear.c
 	mte.c
 	mte_fault.c
 	patch.c

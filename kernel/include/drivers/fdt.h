@@ -65,4 +65,13 @@ bool fdt_available(int node);
 /** fdt_reserved() - read entry @index of the memory reservation block. Return: false at its end. */
 bool fdt_reserved(unsigned int index, phys_addr_t *base, u64 *size);
 
+/**
+ * fdt_setup_memory() - add the tree's RAM to memblock, reserve the parts in use, and map all of it at PAGE_OFFSET
+ * @tree: physical address of the tree. @size: of the tree.
+ *
+ * Page tables come from memblock from then on. Sets initrd_start and initrd_end. Boot CPU, in setup_arch(). Return: the command
+ * line, "" if there is none.
+ */
+const char *fdt_setup_memory(phys_addr_t tree, size_t size);
+
 #endif

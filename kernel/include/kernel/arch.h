@@ -14,11 +14,11 @@
  *   <asm/bug.h>       arch_bug(): the trap behind BUG(); it keeps all registers and does not return
  *   <asm/builtins.h>  for functions that compilers call: arch_rounding() and enum rounding; arch_raise_float() and its flags
  *                     FLOAT_INVALID FLOAT_BY_ZERO FLOAT_OVERFLOW FLOAT_UNDERFLOW FLOAT_INEXACT;
- *                     arch_sync_code()
+ *                     arch_sync_code(); ARCH_FLOAT16, if the compilers have that type
  *   <asm/current.h>   get_current() and `current`: the running task; valid before instrumented code runs;
  *                     arch_this_ip(): a code address in the function that it is inlined into
- *   <asm/elf.h>       ELF_MACHINE, ELF_MACHINE_NAME and ELF_CODE_ALIGN of programs and modules; MODULE_VENEER_SIZE
- *                     in bytes, a multiple of 8; the last 8 bytes of a veneer hold its target
+ *   <asm/elf.h>       ELF_MACHINE, ELF_MACHINE_NAME and ELF_CODE_ALIGN of programs and modules; MODULE_CALL_REACH,
+ *                     MODULE_VENEER_SIZE in bytes, a multiple of 8; the last 8 bytes of a veneer hold its target
  *   <asm/fpu.h>       struct fpu_state: the floating-point registers of a thread; all zero: those of a new one
  *   <asm/io.h>        device registers: readb_relaxed() readw_relaxed() readl_relaxed() readq_relaxed(),
  *                     writeb_relaxed() writew_relaxed() writel_relaxed() writeq_relaxed(); readl() and writel()
@@ -31,14 +31,16 @@
  *   <asm/memory.h>    the map of the address space: PAGE_OFFSET PAGE_END, MODULES_VADDR MODULES_END, KIMAGE_VADDR
  *                     KIMAGE_END, VMALLOC_START VMALLOC_END, IOREMAP_START IOREMAP_END, KASAN_SHADOW_START
  *                     KASAN_SHADOW_END; TASK_SIZE: user addresses are below; FIX_UART_VADDR if pl011.c drives the
- *                     console; BOOT_STACK_SIZE; __pa() __va() __pa_symbol(), is_linear_address(),
- *                     is_kernel_image(), is_kernel_text()
+ *                     console; BOOT_STACK_SIZE; memstart_addr, the physical address that PAGE_OFFSET maps, which
+ *                     kernel/mm/linear.c sets; __pa() __va() __pa_symbol(), is_linear_address(), is_kernel_image(),
+ *                     is_kernel_text()
  *   <asm/patch.h>     ENTRY_NOPS, ENTRY_NOP_BYTES: see arch_patch_jump() and <kernel/static_entry.h>
  *   <asm/percpu.h>    smp_processor_id()
  *   <asm/pgtable.h>   pgprot_t and its values: PAGE_KERNEL (read and write), PAGE_KERNEL_RO, PAGE_KERNEL_EXEC,
  *                     PAGE_KERNEL_TAGGED (PAGE_KERNEL with memory tags, if the CPU has them),
  *                     PAGE_KERNEL_TAGGED_RO, PAGE_DEVICE;
- *                     PROT_BLOCKS_OK, which allows large pages; PMD_SHIFT: the smallest of these, as a power of two
+ *                     PROT_BLOCKS_OK, which allows large pages; PMD_SHIFT: the smallest of these, as a power of two;
+ *                     PUD_SHIFT: the largest
  *   <asm/ptrace.h>    struct pt_regs, with the members pc, sp; regs_syscall_nr() regs_irqs_disabled() regs_fp()
  *                     regs_return_address() regs_error() REGS_ERROR_NAME; STACK_ALIGN
  *   <asm/scs.h>       with CONFIG_SHADOW_CALL_STACK: SCS_SIZE, what each shadow call stack is aligned to; boot_scs, that
@@ -503,9 +505,10 @@ _Noreturn void smp_cpu_online(unsigned int cpu);
  *
  * It must call these, at the point that their headers state:
  *
- *   boot        kasan_prepare_image_globals() kasan_early_init() kasan_load_image_globals(); memblock_add()
- *               memblock_reserve(); param_early() for what it needs before parameters are parsed; fdt_init(), if the machine
- *               has a device tree; kasan_init_hw_tags() and kasan_hw_tags_join(), if it has memory tags
+ *   boot        kasan_prepare_image_globals() kasan_early_init() kasan_load_image_globals(); fdt_init() and
+ *               fdt_setup_memory(), if the machine has a device tree, else ram_add_bank() linear_map_init() memblock_add()
+ *               memblock_reserve(); param_early() for what it needs before parameters are parsed; kasan_init_hw_tags() and
+ *               kasan_hw_tags_join(), if it has memory tags
  *   CPUs, tasks scs_init_cpu(); kthread_exit() when the function of a kernel thread returns
  *   interrupts  kernel_irq() kernel_irq_end() user_irq() irq_exit_softirq(); request_irq() for its own
  *   exceptions  kernel_fault() for a refused access, handle_program_fault() for any other exception that a program's own code
@@ -527,15 +530,16 @@ _Noreturn void smp_cpu_online(unsigned int cpu);
  *   tasks       in_hardirq() in_serving_softirq() task_main_stack_size() task_stack_top() kernel_text_address()
  *   page tables pgtable_lock_irqsave() pgtable_unlock_irqrestore() raw_spin_unlock_irqrestore()
  *   scs         scs_alloc() scs_free() scs_size() scs_check() scs_find()
- *   devices     pl011_probe() fdt_available() fdt_compatible() fdt_name() fdt_next() fdt_path() fdt_prop() fdt_reg()
- *               fdt_reserved() fdt_root() fdt_string() fdt_u32() fdt_u64()
+ *   devices     pl011_probe() fdt_available() fdt_compatible() fdt_first_child() fdt_is_compatible() fdt_name()
+ *               fdt_next() fdt_next_sibling() fdt_path() fdt_prop() fdt_reg() fdt_reserved() fdt_root() fdt_string()
+ *               fdt_u32() fdt_u64()
  *   KASAN       kasan_untag_addr() kasan_option() kasan_hw_options() kasan_hw_tags_work() kasan_no_write_only()
  *               kasan_seed_hw_tags()
  *
  * <kernel/pgtable.h> declares what it supplies for shadow: __map_kernel_range() flush_tlb_kernel_range() pgtable_map_all()
  * pgtable_map_block_to() pgtable_is_writable() pgtable_take_page() pgtable_own_below(). <kernel/scs.h> those of the shadow call
  * stack: kasan_port_scs_outer() scs_walk_start() scs_walk_start_regs() scs_walk_next(). <drivers/uart.h> is the contract
- * of the console's driver.
+ * of the console's driver; an architecture whose firmware has the console defines uart_write() uart_flush() itself.
  *
  * Texts that tools read, and how they start. The architecture prints the first three; all others are generic code's:
  *

@@ -20,7 +20,7 @@ from rich.status import Status
 
 from redzone.build import compiledb, headers, prebuilt
 from redzone.core import base, libc_source, process
-from redzone.core.arch import ARCHES, DEFAULT
+from redzone.core.arch import ARCHES, DEFAULT, KERNELS
 from redzone.core.base import BUILD, ROOT, Failure
 
 # This package, which the build's own scripts use.
@@ -150,6 +150,17 @@ def can_have(feature, mode, compiler):
     """Return whether a kernel of @mode, made by @compiler, can have @feature."""
     modes, families = LIMITED.get(feature, ((mode,), (compiler.split("-")[0],)))
     return mode in modes and compiler.split("-")[0] in families
+
+
+def check_kernel(arch, mode):
+    """Raise Failure if the kernel of @arch does not have @mode, or a feature of choose_features()."""
+    kernel = KERNELS[arch]
+    if mode not in kernel.modes:
+        raise Failure(f"--mode {mode} with --arch {arch}: its kernel has the modes {', '.join(kernel.modes)}")
+    for option, feature in OPTION_FEATURES.items():
+        if feature in _chosen and feature in kernel.lacks:
+            name = option.replace("_", "-")
+            raise Failure(f"--{name} with --arch {arch}: its kernel does not have that yet")
 
 
 def split_name(preset):

@@ -9,11 +9,16 @@ class Kernel:
     """What the reference kernel of an architecture needs.
 
     machine: QEMU's -machine. ram: where its memory begins. musl: the C library's name of the architecture.
+    cpu: QEMU's model for "max", which old versions do not have for each architecture. modes: of KASAN, which
+    it has. lacks: features of builder.FEATURES that it does not have.
     """
 
     machine: str
     ram: int
     musl: str
+    cpu: str = "max"
+    modes: tuple = ("generic", "off")
+    lacks: tuple = ()
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,7 @@ ARCHES = {
     "arm64": Arch(
         *("EM_AARCH64", 64, "aarch64-none-elf", "gcc-arm64", 1027),
         modes=("generic", "sw_tags", "hw_tags"),
-        kernel=Kernel("virt", 0x40000000, "aarch64"),
+        kernel=Kernel("virt", 0x40000000, "aarch64", modes=("generic", "sw_tags", "hw_tags", "off")),
         # Each shadow ends where the quarter begins in which the image and modules lie.
         shadows={
             "generic": [Shadow("48-bit addresses", 0xDFFF800000000000, 0xFFFF000000000000)],
@@ -66,6 +71,7 @@ ARCHES = {
     ),
     "riscv64": Arch(
         *("EM_RISCV", 64, "riscv64-unknown-elf", "gcc-riscv64", 3),
+        kernel=Kernel("virt", 0x80000000, "riscv64", cpu="rv64", lacks=("scs", "scs-runtime", "erase")),
         # One offset for all page tables: the shadow ends 4 GiB below the end, where the image lies.
         shadows={
             "generic": [

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 from redzone.core import apt, base, process, tarball
-from redzone.core.arch import DEFAULT, KERNELS
+from redzone.core.arch import KERNELS
 from redzone.core.base import BUILD, Failure
 
 VERSION = "1.2.5"
@@ -136,11 +136,16 @@ def _new_archive(again):
     raise Unavailable(why)
 
 
-def _generate(folder):
-    """Write the headers that the Makefile of the source in @folder would make with sed."""
-    made = folder / "obj" / "include" / "bits"
-    made.mkdir(parents=True)
-    bits = folder / "arch" / KERNELS[DEFAULT].musl / "bits"
+def _generated(folder, name):
+    """Return the folder in the source @folder for the headers of the architecture @name, musl's word."""
+    return folder / "obj" / name / "include" / "bits"
+
+
+def _generate(folder, name):
+    """Write the headers that the Makefile of the source in @folder would make with sed for @name."""
+    made = _generated(folder, name)
+    made.mkdir(parents=True, exist_ok=True)
+    bits = folder / "arch" / name / "bits"
     status, output = process.call(
         [
             *("sed", "-f", str(folder / "tools" / "mkalltypes.sed")),
@@ -149,20 +154,28 @@ def _generate(folder):
     )
     if status != 0:
         raise Failure(f"the headers of musl cannot be made: {process.last_line(output)}")
-    (made / "alltypes.h").write_text(output, encoding="utf-8")
     numbers = (bits / "syscall.h.in").read_text(encoding="utf-8")
     again = [line.replace("__NR_", "SYS_") for line in re.findall(r"(?m)^.*__NR_.*$", numbers)]
     (made / "syscall.h").write_text(numbers + "\n".join(again) + "\n", encoding="utf-8")
     internal = folder / "obj" / "src" / "internal"
-    internal.mkdir(parents=True)
+    internal.mkdir(parents=True, exist_ok=True)
     (internal / "version.h").write_text(f'#define VERSION "{VERSION}"\n', encoding="utf-8")
+    # Last: it says that the others are there.
+    (made / "alltypes.h").write_text(output, encoding="utf-8")
+
+
+def _missing():
+    """Return the architectures whose headers an unpacked source lacks: an older tree knew only one."""
+    names = [kernel.musl for kernel in KERNELS.values()]
+    return [name for name in names if not (_generated(SOURCE, name) / "alltypes.h").is_file()]
 
 
 def _unpack(file):
     """Make SOURCE from @file."""
     new = FOLDER / "new"
     tarball.unpack(file, new)
-    _generate(new / SOURCE.name)
+    for kernel in KERNELS.values():
+        _generate(new / SOURCE.name, kernel.musl)
     (new / SOURCE.name).rename(SOURCE)
     shutil.rmtree(new)
 
@@ -175,4 +188,8 @@ def source():
         with base.locked(FOLDER):
             if not SOURCE.is_dir():
                 _unpack(file)
+    if _missing():
+        with base.locked(FOLDER):
+            for name in _missing():
+                _generate(SOURCE, name)
     return SOURCE

@@ -15,6 +15,7 @@ import tomllib
 from dataclasses import dataclass
 
 from redzone.core import base, process
+from redzone.core.arch import KERNELS
 
 
 def _plain(command):
@@ -285,7 +286,8 @@ def status(tool):
     why = None
     if tool.command.startswith("qemu-system-"):
         # The board and CPU of the reference kernel; other ports have boards of many kinds.
-        why = trouble([tool.command], *(("virt", "max") if tool.key == "qemu-arm64" else ("none", None)))
+        boards = {f"qemu-{name}": (kernel.machine, kernel.cpu) for name, kernel in KERNELS.items()}
+        why = trouble([tool.command], *boards.get(tool.key, ("none", None)))
     return ("broken" if why else "ok"), text, why
 
 

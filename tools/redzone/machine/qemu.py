@@ -128,6 +128,11 @@ def machine_type(machine):
     return f"{name},mte=on" if machine.mode == "hw_tags" and machine.cpu == "max" else name
 
 
+def cpu_model(machine):
+    """Return QEMU's -cpu for @machine."""
+    return KERNELS[machine.arch].cpu if machine.cpu == "max" else machine.cpu
+
+
 @functools.cache
 def sandbox(*command):
     """Return the options that make the QEMU @command give up rights that it need not have."""
@@ -157,7 +162,7 @@ def qemu_command(machine, output):
     command = [
         *qemu,
         *sandbox(*qemu),
-        *accel.words(accel.choose(machine, emulator), machine_type(machine), machine.cpu),
+        *accel.words(accel.choose(machine, emulator), machine_type(machine), cpu_model(machine)),
         *("-smp", str(machine.smp)),
         *("-m", machine.memory),
         *("-display", "none", "-no-reboot", "-nic", "none", "-monitor", "none"),

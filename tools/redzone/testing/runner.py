@@ -23,6 +23,7 @@ from rich.status import Status
 
 from redzone.build import builder
 from redzone.core import base, doctor, libc_source, mteqemu
+from redzone.core.arch import KERNELS
 from redzone.core.base import LOGS, ROOT, Failure
 from redzone.machine import qemu
 from redzone.machine.console import Reader
@@ -151,7 +152,8 @@ class Context:
 
     def missing_for(self, preset):
         """Like missing(), for what building the kernel @preset needs, and a machine that boots it."""
-        reason = self.missing(*builder.tools_of(preset))
+        machine = [f"qemu-{arch}" for arch in KERNELS if preset.startswith(f"{arch}-")]
+        reason = self.missing(*builder.tools_of(preset), *machine)
         return reason or (mteqemu.reason() if preset.startswith("arm64-hw_tags") else None)
 
     def of_mode(self, configurations):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from redzone.build.builder import KERNEL, preset_name
+from redzone.core.arch import DEFAULT, KERNELS
 from redzone.machine import ktap, qemu
 from redzone.testing.runner import FAIL, SKIP, Result
 
@@ -72,6 +73,12 @@ CONFIGURATIONS.append(WITH_SAMPLE)
 # With tagged globals.
 WITH_GLOBALS = ("sw_tags", "inline", "clang-19", 4, "taggedglobals")
 CONFIGURATIONS.append(WITH_GLOBALS)
+# The kernel of another architecture.
+ON_RISCV64 = [
+    ("generic", where, compiler, cpus, "riscv64")
+    for where, compiler, cpus in (("inline", "clang-19", 4), ("outline", "clang-19", 1), ("inline", "gcc", 4))
+] + [("off", "inline", "clang-19", 4, "riscv64")]
+CONFIGURATIONS += ON_RISCV64
 FEATURED = {WITH_FEATURES, WITH_RT, WITH_GLOBALS, WITH_SAMPLE, *LOCKDEP, *MTE_STACK}
 
 # Only memory management and the runtime differ from one compiler and kind of check to another. All other
@@ -86,6 +93,7 @@ ALL_SUITES = {
     ("off", "inline", "clang-19", 4),
     ("sw_tags", "inline", "clang-19", 1),
     ("hw_tags", "sync", "clang-19", 1),
+    ON_RISCV64[0],
     *(FEATURED - {WITH_GLOBALS, WITH_MTE_STACK, WITH_RT, WITH_SAMPLE}),
 }
 # Configurations for --filter: a changed suite runs in each mode.
@@ -144,10 +152,18 @@ WITHOUT_PAN = ("generic", "inline", "clang-19", 4)
 USER_SUITES = "kunit.filter_glob=user,uaccess,kasan"
 
 
+def arch_of(configuration):
+    """Return the architecture of @configuration."""
+    return configuration[-1] if configuration[-1] in KERNELS else DEFAULT
+
+
 def preset_of(configuration):
-    """Return the preset of @configuration, whose last word is the second allocator or features."""
+    """Return the preset of @configuration, whose last word is the second allocator, an architecture, or
+    features."""
     *kernel, _ = configuration[:4]
     last = configuration[4] if len(configuration) > 4 else ""
+    if last in KERNELS:
+        return preset_name(*kernel, arch=last)
     if last in ("", "slab"):
         return preset_name(*kernel, *configuration[4:])
     return preset_name(*kernel, features=last.split("+"))
@@ -176,7 +192,10 @@ def machine_of(configuration, image, **options):
     """Return the machine.Machine that boots @image as the configuration says."""
     mode, where, _, cpus, *_ = configuration
     append = [f"kasan.mode={where}"] if mode == "hw_tags" else []
-    return qemu.Machine(image.image, smp=cpus, mode=mode, append=append, options=ENTROPY, **options)
+    arch = arch_of(configuration)
+    return qemu.Machine(
+        image.image, arch=arch, smp=cpus, mode=mode, append=append, options=ENTROPY, **options
+    )
 
 
 @dataclass

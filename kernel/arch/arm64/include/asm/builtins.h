@@ -5,6 +5,9 @@
 
 #include <stdint.h>
 
+/* The compilers know _Float16. */
+#define ARCH_FLOAT16
+
 /* The values of FPCR.RMode. */
 enum rounding { NEAREST, UP, DOWN, TO_ZERO };
 

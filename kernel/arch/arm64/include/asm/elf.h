@@ -7,7 +7,8 @@
 #define ELF_MACHINE_NAME "aarch64"
 #define ELF_CODE_ALIGN	 4 /* bytes; addresses of instructions are multiples of it */
 
-/* A branch reaches 128 MiB. Code that is farther away is reached through a veneer. */
+/* How far a call reaches. Code that is farther away is reached through a veneer. */
+#define MODULE_CALL_REACH  (128UL << 20)
 #define MODULE_VENEER_SIZE 16
 
 #endif

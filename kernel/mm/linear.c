@@ -5,8 +5,8 @@
  * Not instrumented: reports ask whether an address is RAM.
  */
 #include <kernel/arch.h>
+#include <kernel/linear.h>
 #include <kernel/printk.h>
-#include "internal.h"
 
 #define MAX_BANKS 32
 
@@ -14,6 +14,8 @@ static struct ram_bank {
 	phys_addr_t base, end;
 } banks[MAX_BANKS];
 static unsigned int nr_banks;
+
+phys_addr_t memstart_addr;
 
 bool ram_add_bank(phys_addr_t base, u64 size)
 {

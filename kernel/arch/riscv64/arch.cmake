@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: MIT
+# Settings of riscv64 for CMake. cmake/Kernel.cmake includes this; docs/dev/new-architecture.md explains each.
+set(REDZONE_PAGE_SHIFT 12)
+# The linker joins objects only if all make the same calls: of assembly too.
+set(REDZONE_ARCH_ABI -march=rv64imafdc_zicsr_zifencei -mabi=lp64d)
+# gp is `current`, so nothing is near it: no small data. The linker changes no code, so modules need no relaxation.
+set(REDZONE_ARCH_OPTIONS ${REDZONE_ARCH_ABI} -mcmodel=medany -mno-relax -msmall-data-limit=0)
+# Neither compiler keeps an integer in a floating-point register, and these trap in the kernel.
+set(REDZONE_ARCH_NO_FP "")
+# GCC's option for no frames in functions that call nothing: it has none for these alone.
+set(REDZONE_ARCH_GNU_NO_LEAF_FRAME -fomit-frame-pointer)
+# Its name in the C library of programs, musl.
+set(REDZONE_ARCH_LIBC riscv64)
+# Link address of programs in user mode.
+set(REDZONE_USER_BASE 0x400000)
+# The driver of the console.
+set(REDZONE_ARCH_UART "")

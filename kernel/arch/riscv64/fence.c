@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * fence.c - tells other CPUs of changes in page tables and code.
+ *
+ * The firmware interrupts them in machine mode, whether they take interrupts or not, and waits: that is slow, above all in an
+ * emulator. So a CPU that waits for an interrupt is left alone. It forgets everything when it goes on.
+ *
+ * Not instrumented: page tables change below shadow.
+ */
+#include <kernel/arch.h>
+#include <kernel/smp.h>
+#include <asm/barrier.h>
+#include <asm/percpu.h>
+#include "fence.h"
+#include "internal.h"
+#include "sbi.h"
+
+/** struct fence_cpu - @started: it may hold something. @idle: it waits. @stale: it has to forget all when it goes on. */
+static struct fence_cpu {
+	bool started, idle, stale;
+} fence_cpus[NR_CPUS];
+
+void fence_share(unsigned int cpu)
+{
+	WRITE_ONCE(fence_cpus[0].started, true);
+	WRITE_ONCE(fence_cpus[cpu].started, true);
+}
+
+/* Must @cpu be interrupted? */
+static bool must_fence(unsigned int cpu)
+{
+	struct fence_cpu *other = &fence_cpus[cpu];
+
+	if (!READ_ONCE(other->started) || cpu == smp_processor_id())
+		return false;
+	/* The page tables first. Either it sees this when it goes on, or it is seen not to wait. */
+	WRITE_ONCE(other->stale, true);
+	smp_mb();
+	return !READ_ONCE(other->idle);
+}
+
+void fence_others(unsigned long start, unsigned long size, long asid)
+{
+	for (unsigned int cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		if (must_fence(cpu))
+			sbi_fence_vma(cpu_hart[cpu], start, size, asid);
+	}
+}
+
+void fence_i_others(void)
+{
+	for (unsigned int cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		if (must_fence(cpu))
+			sbi_fence_i(cpu_hart[cpu]);
+	}
+}
+
+void arch_cpu_idle(void)
+{
+	struct fence_cpu *own = &fence_cpus[smp_processor_id()];
+
+	smp_store_release(&own->idle, true);
+	wfi();
+	WRITE_ONCE(own->idle, false);
+	smp_mb();
+	if (READ_ONCE(own->stale)) {
+		WRITE_ONCE(own->stale, false);
+		smp_mb();
+		__asm__ __volatile__("sfence.vma\n\tfence.i" ::: "memory");
+	}
+}

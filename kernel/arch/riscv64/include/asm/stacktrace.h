@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* stacktrace.h - what traces need to know of this architecture's functions. */
+#ifndef ASM_STACKTRACE_H
+#define ASM_STACKTRACE_H
+
+#include <kernel/types.h>
+
+/** arch_frame_record() - Return: address of two words, which belong to the frame pointer @fp: that of the caller, and the return
+ *  address. They are the highest of the frame. */
+static inline uintptr_t arch_frame_record(uintptr_t fp)
+{
+	return fp - 2 * sizeof(uintptr_t);
+}
+
+/** arch_insn_size() - Return: bytes of the instruction that starts with @half. */
+static inline unsigned int arch_insn_size(u16 half)
+{
+	return (half & 3) == 3 ? 4 : 2;
+}
+
+/** arch_frame_is_set_up() - Return: true if the function from @start on has set its frame pointer before @pc. */
+static inline bool arch_frame_is_set_up(uintptr_t start, uintptr_t pc)
+{
+	for (uintptr_t p = start; p < pc; p += arch_insn_size(*(const u16 *)p)) {
+		const u16 *insn = (const u16 *)p;
+
+		/* addi s0, sp, imm; the compressed form has an immediate that is not 0 */
+		if (((insn[0] | (u32)insn[1] << 16) & 0xfffff) == 0x10413)
+			return true;
+		if ((insn[0] & 0xe01f) == 0 && insn[0])
+			return true;
+	}
+	return false;
+}
+
+#endif

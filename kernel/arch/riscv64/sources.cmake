@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: MIT
+# The riscv64 port, and its files that run before there is shadow or inside a report.
+set(REDZONE_ARCH_RISCV64_SOURCES
+	head.S
+	entry.S
+	early.c
+	fault.c
+	fence.c
+	fpu.S
+	fpu.c
+	irq.c
+	libc.c
+	module.c
+	patch.c
+	pgtable.c
+	plic.c
+	sbi.c
+	seed.c
+	setjmp.S
+	setup.c
+	show.c
+	smp.c
+	timer.c
+	traps.c
+	uaccess.S
+	user.c
+	user_pgtable.c
+)
+set(REDZONE_ARCH_RISCV64_UNINSTRUMENTED
+	early.c
+	fault.c
+	fence.c
+	patch.c
+	pgtable.c
+	sbi.c
+	show.c
+	timer.c
+	traps.c
+)

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * traps.c - dispatches exceptions by cause.
+ *
+ * Not instrumented, like fault.c. entry.S enters it with interrupts off, on the stack of the interrupted code.
+ */
+#include <kasan/kasan.h>
+#include <kernel/arch.h>
+#include <kernel/console.h>
+#include <kernel/fault.h>
+#include <kernel/irq_entry.h>
+#include <kernel/irqsoff.h>
+#include <kernel/kernel.h>
+#include <kernel/sched.h>
+#include <kernel/stacktrace.h>
+#include <kernel/vmalloc.h>
+#include <asm/bug.h>
+#include <asm/switch.h>
+#include "internal.h"
+#include "traps.h"
+
+_Static_assert(offsetof(struct pt_regs, pc) == S_PC, "entry.S");
+_Static_assert(offsetof(struct pt_regs, sp) == S_SP, "entry.S");
+_Static_assert(offsetof(struct pt_regs, regs[REG_S0]) == S_S0, "entry.S");
+_Static_assert(offsetof(struct pt_regs, status) == S_STATUS, "entry.S");
+_Static_assert(offsetof(struct pt_regs, cause) == S_CAUSE, "entry.S");
+_Static_assert(offsetof(struct pt_regs, badaddr) == S_BADADDR, "entry.S");
+_Static_assert(offsetof(struct pt_regs, frame) == S_FRAME, "entry.S");
+_Static_assert(sizeof(struct pt_regs) == PT_REGS_SIZE, "entry.S");
+
+_Static_assert(offsetof(struct task, context) == 0, "entry.S");
+_Static_assert(offsetof(struct cpu_context, sp) == CTX_SP, "entry.S");
+_Static_assert(offsetof(struct cpu_context, ra) == CTX_RA, "entry.S");
+_Static_assert(offsetof(struct cpu_context, cpu) == CTX_CPU, "entry.S");
+_Static_assert(offsetof(struct cpu_context, busy) == CTX_BUSY, "entry.S");
+_Static_assert(offsetof(struct cpu_context, user_regs) == CTX_USER_REGS, "entry.S");
+_Static_assert(offsetof(struct cpu_context, trap_sp) == CTX_TRAP_SP, "entry.S");
+_Static_assert(offsetof(struct cpu_context, trap_t0) == CTX_TRAP_T0, "entry.S");
+_Static_assert(offsetof(struct cpu_context, trap_pc) == CTX_TRAP_PC, "entry.S");
+_Static_assert(offsetof(struct cpu_context, status) == CTX_STATUS, "entry.S");
+_Static_assert(offsetof(struct cpu_context, cause) == CTX_CAUSE, "entry.S");
+_Static_assert(offsetof(struct cpu_context, badaddr) == CTX_BADADDR, "entry.S");
+
+static bool overflowed[NR_CPUS];
+
+_Noreturn void arch_bare_panic(const char *what, const struct pt_regs *regs)
+{
+	early_printk("\n%s: scause %lx stval %lx\n", what, regs->cause, regs->badaddr);
+	early_printk("pc : %p ra : %p sp : %p\n", (void *)regs->pc, (void *)regs->ra,
+		     (void *)regs->sp);
+	for (unsigned int i = 4; i < 32; i += 4)
+		early_printk("x%u: %p %p %p %p\n", i, (void *)regs->regs[i],
+			     (void *)regs->regs[i + 1], (void *)regs->regs[i + 2],
+			     (void *)regs->regs[i + 3]);
+	early_panic("%s\n", what);
+}
+
+bool insn_is_float(u32 insn)
+{
+	switch (insn & 0x7f) {
+	case 0x07: /* loads, stores, */
+	case 0x27:
+	case 0x43: /* multiply and add, */
+	case 0x47:
+	case 0x4b:
+	case 0x4f:
+	case 0x53: /* all others */
+		return true;
+	case 0x73: /* fflags, frm, fcsr */
+		return insn_is_csr(insn) && insn >> 20 >= 1 && insn >> 20 <= 3;
+	default:
+		break;
+	}
+	/* c.fld, c.fsd, c.fldsp, c.fsdsp */
+	return (insn & 1) == 0 && (insn >> 13 & 3) == 1;
+}
+
+/* The trap that compilers put where code must not be reached. */
+static void do_compilers_trap(struct pt_regs *regs)
+{
+	if (handle_program_fault(regs, PROGRAM_FAULT_TRAP, regs->pc))
+		return;
+	printk("Trap at %pS: the compiler knows that this must not be reached\n", (void *)regs->pc);
+	die("Oops - trap", regs);
+}
+
+static void do_break(struct pt_regs *regs)
+{
+	const u16 *insn = (const u16 *)regs->pc;
+
+	if ((insn[0] | (u32)insn[1] << 16) == INSN_EBREAK &&
+	    (insn[2] | (u32)insn[3] << 16) == INSN_BUG_MARK)
+		/* BUG() has already printed the place. */
+		die("Oops - BUG", regs);
+	do_compilers_trap(regs);
+}
+
+static void do_illegal(struct pt_regs *regs)
+{
+	const u16 *half = (const u16 *)regs->pc;
+	u32 insn = half[0];
+
+	/* All ones and all zeroes are illegal in every length. */
+	if ((insn & 3) == 3)
+		insn |= (u32)half[1] << 16;
+	if (insn == INSN_UNIMP || insn == INSN_C_UNIMP) {
+		do_compilers_trap(regs);
+		return;
+	}
+	if (insn_is_float(insn) && !current->fpu) {
+		printk("Floating-point registers cannot be used in the kernel\n");
+		die("Oops - floating point", regs);
+	}
+	if (handle_program_fault(regs, PROGRAM_FAULT_UNDEFINED, regs->pc))
+		return;
+	die(insn_is_csr(insn) ? "Oops - system register access" : "Oops - undefined instruction",
+	    regs);
+}
+
+static void handle_sync(struct pt_regs *regs)
+{
+	/* printk() does not work yet, so the cause can only be a bug in early_init(). */
+	if (!early_init_done)
+		arch_bare_panic("Exception in early_init()", regs);
+
+	switch (regs->cause) {
+	case CAUSE_BREAKPOINT:
+		do_break(regs);
+		return;
+	case CAUSE_ILLEGAL:
+		do_illegal(regs);
+		return;
+	case CAUSE_INSN_MISALIGNED:
+	case CAUSE_INSN_ACCESS:
+	case CAUSE_LOAD_MISALIGNED:
+	case CAUSE_LOAD_ACCESS:
+	case CAUSE_STORE_MISALIGNED:
+	case CAUSE_STORE_ACCESS:
+	case CAUSE_INSN_PAGE:
+	case CAUSE_LOAD_PAGE:
+	case CAUSE_STORE_PAGE: {
+		const struct fault fault = fault_of(regs);
+
+		/* User memory only in copies of it. */
+		if (!fault_is_over(&fault, fault.addr < TASK_SIZE && regs->status & SR_SUM))
+			kernel_fault(regs, &fault);
+		return;
+	}
+	default:
+		printk("Exception with cause %lu\n", regs->cause);
+		die("Oops - unexpected exception", regs);
+	}
+}
+
+void kernel_trap(struct pt_regs *regs)
+{
+	if (cause_is_interrupt(regs->cause)) {
+		irqsoff_begin();
+		kernel_irq_end(kernel_irq(regs));
+		return;
+	}
+	if (!regs_irqs_disabled(regs))
+		irqsoff_begin();
+	handle_sync(regs);
+	if (!regs_irqs_disabled(regs))
+		irqsoff_end();
+}
+
+/* --- No stack --------------------------------------------------------------------------------- */
+
+/* Return: a copy of @regs right below @top. A walk along frame pointers passes from it into the interrupted code. */
+static struct pt_regs *copy_regs(const struct pt_regs *regs, uintptr_t top)
+{
+	struct pt_regs *copy = (struct pt_regs *)top - 1;
+
+	*copy = *regs;
+	return copy;
+}
+
+/*
+ * Map what the frame of an exception needs, if the stack has room for it. Return: true if there is memory; @low: filled,
+ * whether there may not be enough the next time.
+ */
+static bool map_frame(const struct pt_regs *regs, bool *low)
+{
+	const bool may_allocate = !regs_irqs_disabled(regs);
+
+	*low = false;
+	if (regs->sp & (STACK_ALIGN - 1) || !stack_has_room(regs->sp, PT_REGS_SIZE))
+		return false;
+	/* An exception frame has 304 bytes, so it is in two pages at most. */
+	return stack_demand(regs->sp - 16, may_allocate, low) &&
+	       stack_demand(regs->sp - PT_REGS_SIZE, may_allocate, low);
+}
+
+struct pt_regs *overflow_handler(struct pt_regs *regs)
+{
+	unsigned int cpu = smp_processor_id();
+	uintptr_t overflow = (uintptr_t)overflow_stack + ((uintptr_t)cpu << OVERFLOW_STACK_SHIFT);
+	uintptr_t start = (uintptr_t)current->stack;
+	const char *what = "kernel stack overflow";
+	unsigned long flags;
+	bool low;
+
+	if (early_init_done && map_frame(regs, &low))
+		return low && is_program_fault(regs) ? copy_regs(regs, regs->sp) : NULL;
+	if (!early_init_done)
+		arch_bare_panic(what, regs);
+	/* This stack has overflowed too, or printing causes a fault. */
+	if (overflowed[cpu])
+		arch_bare_panic("Overflow stack exhausted", regs);
+	if (may_handle_overflow(regs))
+		return copy_regs(regs, (uintptr_t)current->other_stack + current->other_size);
+	overflowed[cpu] = true;
+
+	if (regs->sp & (STACK_ALIGN - 1))
+		what = "misaligned stack pointer";
+	else if (stack_has_room(regs->sp, PT_REGS_SIZE))
+		what = "no memory for the stack";
+	else if (regs->sp - start > current->stack_size && start - regs->sp > 64 * 1024)
+		what = "corrupted stack pointer";
+	flags = console_lock();
+	printk("Insufficient stack space to handle exception!\n");
+	printk("%s: scause 0x%016lx stval 0x%016lx\n", what, regs->cause, regs->badaddr);
+	printk("Task stack:     [%016lx, %016lx)\n", start, start + current->stack_size);
+	printk("Overflow stack: [%016lx, %016lx)\n", overflow, overflow + OVERFLOW_STACK_SIZE);
+	show_regs(regs);
+	console_unlock(flags);
+	panic("%s", what);
+}
+
+/* Called on a stack of the thread, after overflow_handler(), interrupts off. */
+void stack_handler(struct pt_regs *regs)
+{
+	if ((uintptr_t)(regs + 1) == regs->sp)
+		refill_stack(regs);
+	else
+		handle_overflow(regs, regs->badaddr);
+}
