@@ -64,8 +64,9 @@ struct kasan_free_meta {
  * @slot_size: distance between two objects, redzone and metadata included.
  * @alloc_meta_offset: of struct kasan_alloc_meta, from the object's start.
  * @free_meta_offset: of struct kasan_free_meta, or KASAN_NO_FREE_META.
- * @plain_size: for the hooks of the tag modes: @object_size if an allocation has only to tag the object, else 0.
- * @plain_free: the same for a free.
+ * @plain_size: for the hooks: @object_size if an allocation of so many bytes has nothing special. If all do: in the tag
+ * modes 0, in Generic mode UINT32_MAX.
+ * @plain_free: the same for a free: in the tag modes @object_size, in Generic mode bytes of its shadow; else 0.
  * @inner_offsets: for the hooks of the tag modes: a slot has both neighbours in its own page if its offset in the page
  * is between 1 and this.
  * @flags: KASAN_CACHE_*.
@@ -188,6 +189,12 @@ static inline void *kasan_slab_resize(struct kasan_cache *cache, void *object, s
 #endif
 
 #ifdef CONFIG_KASAN_GENERIC
+/** kasan_slab_free_search() - kasan_slab_free() for allocators that would have to divide to find the start of a slot.
+ *  @slot(): finds it; called only if @object, not NULL, is not clearly the start of a live object. Reports of a bad free
+ *  name the caller of this function's caller. Return: must the allocator leave the slot alone? */
+bool kasan_slab_free_search(struct kasan_cache *cache, void *object,
+			    void *(*slot)(struct kasan_cache *cache, void *object));
+
 /** kasan_slab_is_live() - is @object certainly the start of a live object of @cache? For allocators that would have to
  *  divide to find the start of its slot. False says nothing: its metadata may have been overwritten. Not for slots
  *  without metadata (kasan=off). Any context. */

@@ -22,9 +22,9 @@ struct kasan_free_meta *kasan_free_meta(const struct kasan_cache *cache, const v
 
 #define KASAN_META_STATE_MASK 3U
 #define KASAN_META_NEVER      0U /* no object was ever in this slot; flags is 0 as a whole */
-#define KASAN_META_LIVE	      1U
+#define KASAN_META_CORRUPT    1U /* never stored: kasan_meta_state() returns it for a broken seal */
 #define KASAN_META_FREED      2U
-#define KASAN_META_CORRUPT    3U /* never stored: kasan_meta_state() returns it for a broken seal */
+#define KASAN_META_LIVE	      3U /* all bits, because setting them takes one instruction */
 
 static inline uint32_t kasan_mix(uint32_t hash, uint32_t word)
 {
@@ -50,7 +50,7 @@ static inline uint32_t kasan_meta_seal(const struct kasan_alloc_meta *meta, cons
 	const uint32_t hash =
 		(kasan_seal_of(&meta->alloc, object) + meta->size) * KASAN_SEAL_FACTOR;
 
-	return (hash & ~KASAN_META_STATE_MASK) | state;
+	return (hash | KASAN_META_STATE_MASK) ^ (KASAN_META_STATE_MASK ^ state);
 }
 
 /** kasan_meta_state() - Return: KASAN_META_* of @object. */

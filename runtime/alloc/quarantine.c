@@ -29,7 +29,7 @@
 /* The most bytes in a CPU's chunk, if the quarantine is large enough for all CPUs. */
 #define CPU_BYTES (128UL << 10)
 
-_Static_assert(sizeof(struct kasan_chunk) <= KASAN_CHUNK_BYTES &&
+_Static_assert(sizeof(struct kasan_chunk) == KASAN_CHUNK_BYTES &&
 		       CONFIG_KASAN_PAGE_SIZE % KASAN_CHUNK_BYTES == 0,
 	       "chunks fill whole pages");
 
@@ -48,7 +48,8 @@ static struct {
 } global_queue;
 
 /* One for each CPU, so that the quarantine works without memory from the port. */
-static struct kasan_chunk first_chunks[CONFIG_KASAN_NR_CPUS];
+static struct kasan_chunk first_chunks[CONFIG_KASAN_NR_CPUS]
+	__attribute__((aligned(KASAN_CHUNK_BYTES)));
 static bool first_chunks_given;
 
 static size_t cpu_max, global_max;
@@ -69,6 +70,19 @@ void kasan_quarantine_set_size(size_t bytes)
 	size_is_wanted = true;
 }
 
+/* Bytes of the objects in the chunk of @queue. */
+static size_t bytes_of(const struct kasan_cpu_queue *queue)
+{
+	return queue->given - queue->left;
+}
+
+/* The objects in the chunk of @queue now have so many @bytes. Its limit may be lower. Under its lock. */
+static void set_bytes(struct kasan_cpu_queue *queue, size_t bytes)
+{
+	queue->left = queue->limit > bytes ? queue->limit - bytes : 0;
+	queue->given = bytes + queue->left;
+}
+
 void kasan_quarantine_update(void)
 {
 	const size_t limit = kasan_silent() || !kasan_on() ? 0 : cpu_max;
@@ -76,9 +90,12 @@ void kasan_quarantine_update(void)
 	unsigned int cpu;
 
 	for (cpu = 0; cpu < CONFIG_KASAN_NR_CPUS; cpu++) {
-		flags = kasan_lock(&kasan_cpu_queues[cpu].lock);
-		kasan_cpu_queues[cpu].limit = limit;
-		kasan_unlock(&kasan_cpu_queues[cpu].lock, flags);
+		struct kasan_cpu_queue *queue = &kasan_cpu_queues[cpu];
+
+		flags = kasan_lock(&queue->lock);
+		queue->limit = limit;
+		set_bytes(queue, bytes_of(queue));
+		kasan_unlock(&queue->lock, flags);
 	}
 }
 
@@ -129,7 +146,12 @@ static void release(struct kasan_chunk *chunk)
 	for (; from != end; from = to) {
 		struct kasan_cache *cache = *from;
 
-		for (to = from + 1; to != end && *to == cache; to++)
+		/* Nearly always it is one cache's chunk. */
+		for (to = from + 1; end - to >= 4 && (to[0] == cache) & (to[1] == cache) &
+							     (to[2] == cache) & (to[3] == cache);
+		     to += 4)
+			;
+		for (; to != end && *to == cache; to++)
 			;
 		kasan_slab_release(cache, &chunk->object[from - chunk->cache], (size_t)(to - from));
 	}
@@ -178,9 +200,12 @@ static struct kasan_chunk *make_chunks(void)
 {
 	struct kasan_chunk *list = NULL, *chunk;
 	char *page = kasan_port_alloc(CONFIG_KASAN_PAGE_SIZE);
-	size_t at;
+	/* The memory may not be aligned to chunks. */
+	const size_t before = -(uintptr_t)page & (KASAN_CHUNK_BYTES - 1);
+	size_t at = before ? before + CONFIG_KASAN_PAGE_SIZE - KASAN_CHUNK_BYTES
+			   : CONFIG_KASAN_PAGE_SIZE;
 
-	for (at = CONFIG_KASAN_PAGE_SIZE; page && at; at -= KASAN_CHUNK_BYTES) {
+	for (; page && at > before; at -= KASAN_CHUNK_BYTES) {
 		chunk = (struct kasan_chunk *)(page + at - KASAN_CHUNK_BYTES);
 		chunk->head.next = list;
 		list = chunk;
@@ -401,11 +426,11 @@ static struct kasan_chunk *detach(struct kasan_cpu_queue *queue)
 
 	if (chunk) {
 		chunk->head.count = (uint32_t)(queue->next - chunk->object);
-		chunk->head.bytes = queue->bytes;
+		chunk->head.bytes = bytes_of(queue);
 	}
 	queue->chunk = NULL;
-	queue->next = queue->end = NULL;
-	queue->bytes = 0;
+	queue->next = NULL;
+	set_bytes(queue, 0);
 	return chunk;
 }
 
@@ -413,8 +438,7 @@ static void attach(struct kasan_cpu_queue *queue, struct kasan_chunk *chunk)
 {
 	queue->chunk = chunk;
 	queue->next = chunk->object + chunk->head.count;
-	queue->end = chunk->object + KASAN_CHUNK_ENTRIES;
-	queue->bytes = chunk->head.bytes;
+	set_bytes(queue, chunk->head.bytes);
 }
 
 enum outcome { KEPT, REFUSED, NO_ROOM };
@@ -474,7 +498,7 @@ static bool put_slow(struct kasan_cache *cache, void *object)
 
 	while ((outcome = try_to_put(cache, object, direct, &evicts)) == NO_ROOM) {
 		const unsigned long irq = kasan_port_irq_save();
-		const size_t bytes = kasan_cpu_queues[kasan_port_cpu()].bytes;
+		const size_t bytes = bytes_of(&kasan_cpu_queues[kasan_port_cpu()]);
 
 		kasan_port_irq_restore(irq);
 		evicts |= make_room(bytes + (direct ? cache->slot_size : 0));
@@ -632,7 +656,7 @@ void kasan_quarantine_stats(struct kasan_quarantine_stats *stats)
 		struct kasan_cpu_queue *queue = &kasan_cpu_queues[cpu];
 
 		flags = kasan_lock(&queue->lock);
-		stats->bytes += queue->bytes;
+		stats->bytes += bytes_of(queue);
 		if (queue->chunk)
 			stats->objects += (size_t)(queue->next - queue->chunk->object);
 		kasan_unlock(&queue->lock, flags);

@@ -24,11 +24,16 @@ struct kasan_chunk_head {
  * Objects of one cache that come back together lie side by side, so that they can go on together. Links inside the
  * freed objects would cost no memory, but a buggy program may write to freed memory, and a quarantine exists to find
  * such writes.
+ *
+ * The last object ends the chunk, and those that CPUs fill are aligned to their size, so the address of an entry shows
+ * that it is not one any more.
  */
 struct kasan_chunk {
 	struct kasan_chunk_head head;
-	void *object[KASAN_CHUNK_ENTRIES];
+	char unused[KASAN_CHUNK_BYTES - sizeof(struct kasan_chunk_head) -
+		    2 * sizeof(void *) * KASAN_CHUNK_ENTRIES];
 	struct kasan_cache *cache[KASAN_CHUNK_ENTRIES];
+	void *object[KASAN_CHUNK_ENTRIES];
 };
 
 /**
@@ -36,14 +41,15 @@ struct kasan_chunk {
  * @lock: for all but @depth and @finished. Other CPUs take it only in kasan_cache_shrink().
  * @started, @finished: outermost journeys of this CPU that have begun and ended, see quarantine.c.
  * @depth: journeys that this CPU is on, one inside the other. Only this CPU uses it, with interrupts off.
- * @next, @end: where the next object goes in @chunk; equal: no room.
- * @bytes: of the objects in @chunk, at most @limit. @chunk's own count and bytes are set only when it leaves.
+ * @next: where the next object goes in @chunk; its end: no room. NULL: no @chunk.
+ * @left: bytes that @chunk's objects may still have, so that they have no more than @limit. @given: those and what they
+ *	have. @chunk's own count and bytes are set only when it leaves.
  */
 struct kasan_cpu_queue {
 	struct kasan_lock lock;
 	unsigned int started;
-	void **next, **end;
-	size_t bytes, limit;
+	void **next;
+	size_t left, given, limit;
 	struct kasan_chunk *chunk;
 	unsigned int finished, depth;
 } __attribute__((aligned(64)));
@@ -64,16 +70,16 @@ extern struct kasan_cpu_queue kasan_cpu_queues[CONFIG_KASAN_NR_CPUS];
 static kasan_always_inline bool kasan_quarantine_push(struct kasan_cpu_queue *queue,
 						      struct kasan_cache *cache, void *object)
 {
-	const size_t bytes = queue->bytes + cache->slot_size;
+	const size_t bytes = cache->slot_size, left = queue->left;
 	void **const next = queue->next;
 
-	if (kasan_unlikely(next == queue->end || bytes > queue->limit))
+	if (kasan_unlikely(!((uintptr_t)next & (KASAN_CHUNK_BYTES - 1)) || bytes > left))
 		return false;
 	next[0] = object;
 	/* The cache's place is in the other array. */
-	next[KASAN_CHUNK_ENTRIES] = cache;
+	next[-(ptrdiff_t)KASAN_CHUNK_ENTRIES] = cache;
 	queue->next = next + 1;
-	queue->bytes = bytes;
+	queue->left = left - bytes;
 	return true;
 }
 

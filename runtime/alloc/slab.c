@@ -51,6 +51,8 @@ uint32_t kasan_cache_create(struct kasan_cache *cache, uint32_t align)
 			     cache->object_size >= sizeof(struct kasan_free_meta);
 	uint32_t redzone = sizeof(struct kasan_alloc_meta);
 
+	cache->plain_size = UINT32_MAX;
+	cache->plain_free = 0;
 	if (!kasan_on()) {
 		cache->slot_size = 0;
 		cache->free_meta_offset = KASAN_NO_FREE_META;
@@ -68,6 +70,10 @@ uint32_t kasan_cache_create(struct kasan_cache *cache, uint32_t align)
 	if (!overlay)
 		cache->free_meta_offset =
 			cache->alloc_meta_offset - (uint32_t)sizeof(struct kasan_free_meta);
+	if (!(cache->object_size & KASAN_GRANULE_MASK))
+		cache->plain_size = cache->object_size;
+	if (!(cache->flags & KASAN_CACHE_NO_QUARANTINE))
+		cache->plain_free = object_end >> KASAN_SHADOW_SCALE_SHIFT;
 	return cache->slot_size;
 }
 
@@ -199,17 +205,31 @@ static void open_object(const struct kasan_cache *cache, void *object, size_t si
 		kasan_fill(shadow, 0, count);
 }
 
-/* Poison a freed object; from then on its first shadow byte says whether its free metadata counts. kasan_slab_free()
- * does the same inline for the most common objects. */
+/* Poison a freed object; from then on its first shadow byte says whether its free metadata counts. */
+static kasan_always_inline void close_shadow(uint8_t *shadow, uint32_t count)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	uint64_t word = KASAN_SLAB_FREE * 0x0101010101010101ULL;
+
+	/* The most common objects: the first byte costs no store of its own. */
+	if (kasan_likely(count - 8 <= 8)) {
+		*(kasan_u64_any *)(shadow + count - 8) = word;
+		/* A second constant would take three instructions. */
+		kasan_opaque(word);
+		*(kasan_u64_any *)shadow = word ^ (KASAN_SLAB_FREE ^ KASAN_SLAB_FREE_META);
+		return;
+	}
+#endif
+	kasan_fill_inline(shadow, KASAN_SLAB_FREE, count);
+	*shadow = KASAN_SLAB_FREE_META;
+}
+
 static void close_object(const struct kasan_cache *cache, const void *object)
 {
-	const uint32_t count = object_granules(cache);
 	uint8_t *shadow = object_shadow(object);
 
-	if (kasan_unlikely(!shadow))
-		return;
-	kasan_fill(shadow, KASAN_SLAB_FREE, count);
-	*shadow = KASAN_SLAB_FREE_META;
+	if (kasan_likely(shadow))
+		close_shadow(shadow, object_granules(cache));
 }
 
 /* --- Metadata of one object: the cache is laid out, so that there is some --- */
@@ -267,36 +287,52 @@ static kasan_always_inline void *begin_life(struct kasan_cache *cache, void *obj
 	return object;
 }
 
+static inline void forget_work(struct kasan_alloc_meta *meta)
+{
+	meta->aux_stack[0] = meta->aux_stack[1] = 0;
+}
+
 static kasan_noinline void *set_object(struct kasan_cache *cache, void *object, size_t size,
 				       uintptr_t ip, uintptr_t fp)
 {
 	return begin_life(cache, object, size, NULL, ip, fp);
 }
 
-static kasan_noinline void *set_known_object(struct kasan_cache *cache, void *object, size_t size,
-					     uint32_t stack)
+/* kasan_slab_alloc() for some of the object's bytes, or for an object that needs nothing. */
+static kasan_noinline void *set_part(struct kasan_cache *cache, void *object, size_t size,
+				     uintptr_t ip, uintptr_t fp)
 {
+	uint32_t stack;
+
+	if (kasan_unlikely(!is_laid_out(cache)))
+		return object;
+	forget_work(alloc_meta(cache, object));
+	if (kasan_unlikely(!kasan_find_stack(&stack, ip, fp)))
+		return set_object(cache, object, size, ip, fp);
 	return begin_life(cache, object, size, &stack, 0, 0);
 }
 
 kasan_noinline void *kasan_slab_alloc(struct kasan_cache *cache, void *object, size_t size)
 {
 	const uintptr_t ip = KASAN_CALLER_IP(), fp = KASAN_CALLER_FP();
-	const uint32_t object_size = cache->object_size;
 	struct kasan_alloc_meta *meta;
 	uint32_t stack;
 	uint8_t *shadow;
 
-	if (kasan_unlikely(!object || !is_laid_out(cache)))
+	if (kasan_unlikely(!object))
 		return object;
-	meta = alloc_meta(cache, object);
-	meta->aux_stack[0] = meta->aux_stack[1] = 0;
+	if (size != cache->plain_size)
+		return set_part(cache, object, size, ip, fp);
 	shadow = object_shadow(object);
-	if (kasan_unlikely(!shadow || !kasan_find_stack(&stack, ip, fp)))
+	if (kasan_unlikely(!shadow || !kasan_find_stack(&stack, ip, fp))) {
+		forget_work(alloc_meta(cache, object));
 		return set_object(cache, object, size, ip, fp);
-	if (size != object_size || object_size & KASAN_GRANULE_MASK)
-		return set_known_object(cache, object, size, stack);
-	kasan_fill_inline(shadow, 0, object_size >> KASAN_SHADOW_SCALE_SHIFT);
+	}
+	/* After the stack, for whose comparison there are just enough registers. */
+	kasan_opaque(cache);
+	meta = alloc_meta(cache, object);
+	forget_work(meta);
+	kasan_fill_inline(shadow, 0, size >> KASAN_SHADOW_SCALE_SHIFT);
 	kasan_put_track(&meta->alloc, stack);
 	seal_alloc(meta, object, size);
 	return object;
@@ -375,15 +411,21 @@ static kasan_always_inline bool end_good_life(struct kasan_alloc_meta *meta, con
 					   __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
+/* Can there be metadata of the object whose shadow starts at @shadow? For a pointer into an object it might lie past the
+ * end of memory. */
+static inline bool has_meta(const struct kasan_cache *cache, const uint8_t *shadow)
+{
+	const size_t last = cache->alloc_meta_offset + sizeof(struct kasan_alloc_meta) - 1;
+
+	return shadow[last >> KASAN_SHADOW_SCALE_SHIFT] == KASAN_SLAB_REDZONE;
+}
+
 bool kasan_slab_is_live(const struct kasan_cache *cache, const void *object)
 {
 	const struct kasan_alloc_meta *meta = alloc_meta(cache, object);
-	const size_t last = cache->alloc_meta_offset + sizeof(*meta) - 1;
 	const uint8_t *shadow = object_shadow(object);
 
-	/* For a pointer into an object, metadata might lie past the end of memory, so its shadow comes first. */
-	return is_laid_out(cache) && shadow && !(*shadow & 0x80) &&
-	       shadow[last >> KASAN_SHADOW_SCALE_SHIFT] == KASAN_SLAB_REDZONE &&
+	return is_laid_out(cache) && shadow && !(*shadow & 0x80) && has_meta(cache, shadow) &&
 	       __atomic_load_n(&meta->flags, __ATOMIC_RELAXED) ==
 		       kasan_meta_seal(meta, object, KASAN_META_LIVE);
 }
@@ -414,8 +456,11 @@ static kasan_noinline enum kasan_free_verdict free_object(struct kasan_cache *ca
 							  void *base, uintptr_t ip, uintptr_t fp,
 							  uintptr_t report_ip)
 {
-	const char *wrong = check_free(cache, object, base);
+	const char *wrong;
 
+	if (!is_laid_out(cache))
+		return KASAN_FREE_NOW;
+	wrong = check_free(cache, object, base);
 	if (kasan_unlikely(wrong)) {
 		kasan_report_bad_free(wrong, object, report_ip, fp);
 		return KASAN_FREE_BAD;
@@ -430,30 +475,85 @@ static kasan_noinline enum kasan_free_verdict free_object(struct kasan_cache *ca
 	return kasan_quarantine_put(cache, object);
 }
 
+/* The rest of a free if nothing is special. @shadow: of @object. @verdict: filled. Return: false, and nothing has changed, if
+ * something is. */
+static kasan_always_inline bool free_plain(struct kasan_cache *cache, void *object, uint8_t *shadow,
+					   uintptr_t caller, uintptr_t fp,
+					   enum kasan_free_verdict *verdict)
+{
+	struct kasan_free_meta *meta;
+	uint32_t stack;
+
+	if (kasan_unlikely(!kasan_find_stack(&stack, caller, fp) ||
+			   !end_good_life(alloc_meta(cache, object), object)))
+		return false;
+	/* Read again: there are just enough registers for comparing the stack. */
+	kasan_opaque(cache);
+	close_shadow(shadow, cache->plain_free);
+	meta = free_meta(cache, object);
+	kasan_put_track(&meta->free, stack);
+	meta->check = kasan_free_seal(&meta->free, object);
+	*verdict = kasan_quarantine_put(cache, object);
+	return true;
+}
+
 kasan_noinline enum kasan_free_verdict kasan_slab_free(struct kasan_cache *cache, void *object,
 						       void *base, uintptr_t ip)
 {
 	const uintptr_t caller = KASAN_CALLER_IP(), fp = KASAN_CALLER_FP();
-	struct kasan_free_meta *meta;
-	uint32_t stack;
+	enum kasan_free_verdict verdict;
 	uint8_t *shadow;
 
-	if (kasan_unlikely(!object || !is_laid_out(cache)))
+	if (kasan_unlikely(!object))
 		return KASAN_FREE_NOW;
 	shadow = object_shadow(object);
-	if (kasan_likely(object == base && shadow && !(*shadow & 0x80) &&
-			 !(cache->flags & KASAN_CACHE_NO_QUARANTINE) &&
-			 kasan_find_stack(&stack, caller, fp) &&
-			 end_good_life(alloc_meta(cache, object), object))) {
-		kasan_fill_inline(shadow, KASAN_SLAB_FREE, object_granules(cache));
-		*shadow = KASAN_SLAB_FREE_META;
-		meta = free_meta(cache, object);
-		kasan_put_track(&meta->free, stack);
-		meta->check = kasan_free_seal(&meta->free, object);
-		return kasan_quarantine_put(cache, object);
-	}
+	if (kasan_likely(cache->plain_free && object == base && shadow && !(*shadow & 0x80) &&
+			 free_plain(cache, object, shadow, caller, fp, &verdict)))
+		return verdict;
 	/* A life that was over before is still over at the second look. */
 	return free_object(cache, object, base, caller, fp, ip ? ip : caller);
+}
+
+/* Return: where the function that @caller is in returns to, which reports of a bad free name; @caller if that is not
+ * known. @fp: of the hook that @caller has called. */
+static uintptr_t caller_of(uintptr_t caller, uintptr_t fp)
+{
+	struct kasan_port_task task;
+	struct kasan_bounds bounds;
+	uintptr_t above;
+
+	kasan_clear(&task);
+	kasan_port_task(&task);
+	if (!kasan_get_bounds(task.stack_start, task.stack_end, &bounds) ||
+	    !kasan_is_frame(&bounds, fp) || !kasan_returns_to(fp, caller))
+		return caller;
+	above = kasan_arch_frame_prev(fp);
+	return above > fp && kasan_is_frame(&bounds, above) ? kasan_arch_frame_ra(above) : caller;
+}
+
+static kasan_noinline bool free_searched(struct kasan_cache *cache, void *object,
+					 void *(*slot)(struct kasan_cache *, void *),
+					 uintptr_t caller, uintptr_t fp)
+{
+	if (!is_laid_out(cache))
+		return false;
+	return free_object(cache, object, slot(cache, object), caller, fp, caller_of(caller, fp)) !=
+	       KASAN_FREE_NOW;
+}
+
+kasan_noinline bool kasan_slab_free_search(struct kasan_cache *cache, void *object,
+					   void *(*slot)(struct kasan_cache *, void *))
+{
+	const uintptr_t caller = KASAN_CALLER_IP(), fp = KASAN_CALLER_FP();
+	uint8_t *const shadow = object_shadow(object);
+	enum kasan_free_verdict verdict;
+
+	/* If the seal is right, a slot starts here. */
+	if (kasan_likely(cache->plain_free && shadow && !(*shadow & 0x80) &&
+			 has_meta(cache, shadow) &&
+			 free_plain(cache, object, shadow, caller, fp, &verdict)))
+		return verdict != KASAN_FREE_NOW;
+	return free_searched(cache, object, slot, caller, fp);
 }
 
 enum kasan_free_verdict kasan_slab_free_deferred(struct kasan_cache *cache, void *object)
@@ -482,9 +582,7 @@ bool kasan_slab_to_pool(struct kasan_cache *cache, void *object, void *base,
 void *kasan_slab_from_pool(struct kasan_cache *cache, void *object, size_t size,
 			   const struct kasan_caller *caller)
 {
-	struct kasan_alloc_meta *meta = alloc_meta(cache, object);
-
-	meta->aux_stack[0] = meta->aux_stack[1] = 0;
+	forget_work(alloc_meta(cache, object));
 	set_object(cache, object, size, caller->ip, caller->fp);
 	return object;
 }
@@ -508,6 +606,7 @@ void kasan_slab_release(struct kasan_cache *cache, void *const *objects, size_t 
 	size_t i;
 
 	if (release_ends_meta(cache)) {
+#pragma GCC unroll 4
 		for (i = 0; i < count; i++) {
 			uint8_t *shadow = object_shadow(objects[i]);
 

@@ -69,6 +69,16 @@
 #define KASAN_FRAME_RECORD_HIGH ((KASAN_FRAME_RECORD + 1) * (intptr_t)sizeof(uintptr_t))
 #endif
 
+/* Can a record be read that is not aligned? An architecture whose frame pointers are aligned in any chain that is not
+ * broken may define it. */
+#ifndef KASAN_ARCH_READS_UNALIGNED
+#define KASAN_ARCH_READS_UNALIGNED 0
+#endif
+/* Do the records of functions that ask for KASAN_ARCH_CALLER_FP() always have their return address? */
+#ifndef KASAN_ARCH_RECORDS_RA
+#define KASAN_ARCH_RECORDS_RA 0
+#endif
+
 /** kasan_arch_frame_prev() - Return: the caller's frame pointer. kasan_arch_frame_raw_ra() - Return: the return address
  *  into the caller, as it lies in memory. */
 static inline uintptr_t kasan_arch_frame_prev(uintptr_t fp)
@@ -142,6 +152,14 @@ static kasan_always_inline bool kasan_arch_same_8(const uintptr_t *above, const 
 	return kasan_arch_same_4(above, words) && kasan_arch_same_4(above - 4, words + 4);
 }
 #endif
+
+/*
+ * An architecture that can follow frames in fewer instructions than its compilers defines KASAN_ARCH_HAS_SAME_CHAIN and
+ *	kasan_arch_same_chain(fp, left, top, pcs, bytes)
+ *		do the frames from *@fp on return to the addresses in the @bytes at @pcs, and does a good frame follow? *@fp is
+ *		good and leaves *@left to @top, the highest good one (kasan_frame_left()); each caller's frame must leave less.
+ *		If so, both are set for the frame after them
+ */
 
 /*
  * An architecture that can clear memory faster than by stores defines KASAN_ARCH_ZERO_BYTES, a power of two, and

@@ -72,19 +72,12 @@ static void fill_granules(uintptr_t addr, size_t size, uint8_t value)
 #endif
 }
 
-#if (CONFIG_KASAN_PAGE_SIZE & 4095) == 0
-#define PAGE_SHADOW (4096U >> KASAN_SHADOW_SCALE_SHIFT)
-#endif
-
 void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 {
-#if defined(KASAN_FULL_LINEAR) && defined(PAGE_SHADOW)
+#if defined(KASAN_FULL_LINEAR) && defined(KASAN_PAGE_SHADOW)
 	/* All of these pages have shadow: no range test, and no odd ends. */
 	uint8_t *shadow = (uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
-	/* Not up to an end, which is address 0 if the shadow is the last memory that there is. */
-	size_t pages = (size + (CONFIG_KASAN_PAGE_SIZE - 1)) / CONFIG_KASAN_PAGE_SIZE *
-		       (CONFIG_KASAN_PAGE_SIZE / 4096);
-	const uint64_t word = value * 0x0101010101010101ULL;
+	size_t count = kasan_page_shadows(size);
 
 #if !KASAN_FULL_CONSTANT
 	/* But for those that are freed before the shadow has its place. */
@@ -93,20 +86,14 @@ void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 #endif
 	/* The CPU clears aligned blocks. At another offset they would reach into the neighbours' shadow. */
 	if (!value && KASAN_FULL_OFFSET % KASAN_ARCH_ZERO_BYTES == 0 && kasan_arch_can_zero()) {
-		for (; pages; pages--, shadow += PAGE_SHADOW) {
+		for (; count; count--, shadow += KASAN_PAGE_SHADOW) {
 #pragma GCC unroll 16
-			for (unsigned int i = 0; i < PAGE_SHADOW; i += KASAN_ARCH_ZERO_BYTES)
+			for (unsigned int i = 0; i < KASAN_PAGE_SHADOW; i += KASAN_ARCH_ZERO_BYTES)
 				kasan_arch_zero(shadow + i);
 		}
 		return;
 	}
-	for (; pages; pages--) {
-#pragma GCC unroll 64
-		for (unsigned int i = 0; i < PAGE_SHADOW / 8; i++)
-			((kasan_u64_alias *)shadow)[i] = word;
-		shadow += PAGE_SHADOW;
-		kasan_opaque(shadow);
-	}
+	kasan_fill_page_shadows(shadow, count, value);
 #else
 	fill_granules(addr, (size + (CONFIG_KASAN_PAGE_SIZE - 1)) & ~(CONFIG_KASAN_PAGE_SIZE - 1),
 		      value);

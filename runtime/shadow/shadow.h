@@ -13,8 +13,6 @@
 
 #include "../base/fill.h"
 
-typedef uint64_t __attribute__((may_alias)) kasan_u64_alias; /* aligned */
-
 /* --- Translation --- */
 
 /**

@@ -35,8 +35,16 @@ void kasan_tags_open(uintptr_t addr, size_t size, uint8_t tag, bool init)
 #ifdef CONFIG_KASAN_SW_TAGS
 void kasan_fill_pages(uintptr_t addr, size_t size, uint8_t value)
 {
+#ifdef KASAN_PAGE_SHADOW
+	uint8_t *shadow;
+
+	/* All of these pages have shadow, or none. */
+	if (kasan_shadow_at(addr, &shadow))
+		kasan_fill_page_shadows(shadow, kasan_page_shadows(size), value);
+#else
 	kasan_tags_fill(addr, (size + (CONFIG_KASAN_PAGE_SIZE - 1)) & ~(CONFIG_KASAN_PAGE_SIZE - 1),
 			value);
+#endif
 }
 #endif
 

@@ -110,22 +110,17 @@ char *kasan_known_table(void);
 /** kasan_known_bytes() - Return: bytes that the port gave for tables. */
 size_t kasan_known_bytes(void);
 
-/**
- * kasan_known_stack() - find the trace of the hook's caller
- * @table: the value of kasan_known, not NULL.
- * @ip, @fp: KASAN_CALLER_IP() and KASAN_CALLER_FP() of the hook that this is inlined into.
- * @handle: filled.
- *
- * Return: false if kasan_save_track_stack() must be called.
- */
-static kasan_always_inline bool kasan_known_stack(char *table, uintptr_t ip, uintptr_t fp,
-						  uint32_t *handle)
+/** kasan_known_stack_of() - kasan_known_stack() for any @ip and @fp. @own: they are certainly those of the hook that this
+ *  is inlined into. */
+static kasan_always_inline bool kasan_known_stack_of(char *table, uintptr_t ip, uintptr_t fp,
+						     bool own, uint32_t *handle)
 {
 #ifdef KASAN_PORT_HAS_SHADOW_STACK
 	const struct kasan_record *record;
 	struct kasan_scs scs;
 
 	(void)fp;
+	(void)own;
 	if (kasan_unlikely(!kasan_scs_here(&scs)))
 		return false;
 	/* A hook that is compiled with the sanitizer has an entry of its own. */
@@ -146,6 +141,7 @@ static kasan_always_inline bool kasan_known_stack(char *table, uintptr_t ip, uin
 	const struct kasan_record *record;
 	uintptr_t low, high;
 
+	(void)own;
 	fp -= sizeof(fp);
 	if (kasan_unlikely(!kasan_port_task_stack(fp, &low, &high)))
 		return false;
@@ -159,9 +155,11 @@ static kasan_always_inline bool kasan_known_stack(char *table, uintptr_t ip, uin
 	const struct kasan_record *record;
 	struct kasan_near_frames start;
 	struct kasan_bounds bounds;
-	uintptr_t low, high;
+	uintptr_t low, high, first;
 
-	if (kasan_unlikely(!kasan_port_task_stack(fp, &low, &high) || !kasan_returns_to(fp, ip)))
+	if (kasan_unlikely(!kasan_port_task_stack(fp, &low, &high)))
+		return false;
+	if (!(own && KASAN_ARCH_RECORDS_RA) && kasan_unlikely(!kasan_returns_to(fp, ip)))
 		return false;
 	/* @fp is a frame in the stack, so all good ones are above it. */
 	bounds.low = low - (uintptr_t)KASAN_FRAME_RECORD_LOW;
@@ -170,23 +168,52 @@ static kasan_always_inline bool kasan_known_stack(char *table, uintptr_t ip, uin
 	bounds.span += bounds.low;
 	bounds.low = 0;
 	__asm__("" : "+r"(bounds.span));
-	if (kasan_unlikely(!kasan_start_frames(&bounds, ip, kasan_arch_frame_prev(fp),
-					       kasan_frame_room(&bounds, fp), &start)))
+	first = kasan_arch_frame_prev(fp);
+	if (kasan_unlikely(
+		    !kasan_start_frames(&bounds, ip, first, kasan_frame_left(&bounds, fp), &start)))
 		return false;
+	/* The same twice, or the usual case would have to remember that it is that. */
+	if (kasan_unlikely(!start.far)) {
+		record = kasan_known_read(kasan_known_entry(table, start.key));
+		if (!record || !kasan_same_whole(&bounds, ip, first, record->pcs, record->more))
+			return false;
+		*handle = record->handle;
+		return true;
+	}
 	record = kasan_known_read(kasan_known_entry(table, start.key));
-	if (kasan_unlikely(!record || record->pcs[0] != ip ||
-			   !kasan_same_frames(&bounds, &start, record->pcs + 1,
-					      record->more / sizeof(ip))))
+	if (kasan_unlikely(!record))
 		return false;
+	if (kasan_unlikely(!kasan_same_plain(&bounds, &start, ip, record->pcs, record->more))) {
+		/* Read again, or the usual case would have to keep it. */
+		__asm__("" : "+r"(fp));
+		if (!kasan_same_whole(&bounds, ip, kasan_arch_frame_prev(fp), record->pcs,
+				      record->more))
+			return false;
+	}
 	*handle = record->handle;
 	return true;
 #else
 	(void)table;
 	(void)ip;
 	(void)fp;
+	(void)own;
 	(void)handle;
 	return false;
 #endif
+}
+
+/**
+ * kasan_known_stack() - find the trace of the hook's caller
+ * @table: the value of kasan_known, not NULL.
+ * @ip, @fp: KASAN_CALLER_IP() and KASAN_CALLER_FP() of the hook that this is inlined into.
+ * @handle: filled.
+ *
+ * Return: false if kasan_save_track_stack() must be called.
+ */
+static kasan_always_inline bool kasan_known_stack(char *table, uintptr_t ip, uintptr_t fp,
+						  uint32_t *handle)
+{
+	return kasan_known_stack_of(table, ip, fp, true, handle);
 }
 
 /** kasan_find_stack() - fill @stack for kasan_put_track() if that takes no call. @ip, @fp: as for kasan_known_stack().

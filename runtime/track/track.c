@@ -257,12 +257,12 @@ static uint32_t far_key(const struct kasan_bounds *bounds, const struct kasan_ne
 {
 	uintptr_t fp = start->fp, room = start->room, next, ra;
 	/* It covers only return addresses, as in far_key_of(), so the depth is taken out again. */
-	uint32_t key = start->key - (fp ? (uint32_t)room : 0);
+	uint32_t key = start->key - (start->far ? (uint32_t)room : 0);
 	unsigned int i;
 
-	for (i = 2 + KASAN_NEAR; fp && i < KASAN_FAR_WORDS; i++) {
+	for (i = 2 + KASAN_NEAR; start->far && i < KASAN_FAR_WORDS; i++) {
 		fp = kasan_arch_frame_prev(fp);
-		next = kasan_frame_room(bounds, fp);
+		next = kasan_frame_left(bounds, fp);
 		if (next >= room)
 			break;
 		ra = kasan_arch_frame_raw_ra(fp);
@@ -290,17 +290,17 @@ static void put_near(const struct kasan_record **near, const struct kasan_record
 }
 #endif
 
-/* @entry: of the far key, where there are far keys. Looks into @ways entries from @way on. */
+/* @first: the trace's first frame. @entry: of the far key, where there are far keys. Looks into @ways entries from @way on. */
 static const struct kasan_record *find_frames(const struct kasan_bounds *bounds,
 					      const struct kasan_near_frames *start, uintptr_t ip,
-					      const struct kasan_record **entry, unsigned int way,
-					      unsigned int ways)
+					      uintptr_t first, const struct kasan_record **entry,
+					      unsigned int way, unsigned int ways)
 {
 	for (; way < ways; way++) {
 		const struct kasan_record *record = kasan_known_read(kasan_known_way(entry, way));
 
-		if (record && record->pcs[0] == ip &&
-		    kasan_same_frames(bounds, start, record->pcs + 1, record->more / sizeof(ip))) {
+		if (record &&
+		    kasan_same_frames(bounds, start, ip, first, record->pcs, record->more)) {
 #if !KASAN_KNOWN_HAS_FAR
 			if (way)
 				promote(entry, kasan_known_way(entry, way), record);
@@ -339,7 +339,7 @@ static uint32_t save_frames(const struct kasan_bounds *bounds, uintptr_t ip, uin
 		near = kasan_known_entry(table, start.key);
 #if KASAN_KNOWN_HAS_FAR
 		/* Often two stacks that a loop uses in turn have met, and the far key would cost more. */
-		known = find_frames(bounds, &start, ip, near, 1, 2);
+		known = find_frames(bounds, &start, ip, first, near, 1, 2);
 		if (known) {
 			promote(near, kasan_known_way(near, 1), known);
 			return known->handle;
@@ -347,8 +347,8 @@ static uint32_t save_frames(const struct kasan_bounds *bounds, uintptr_t ip, uin
 		far_word = far_key(bounds, &start);
 		far = &far_word;
 #endif
-		known = find_frames(bounds, &start, ip, far ? kasan_known_far(table, *far) : near,
-				    0, KASAN_KNOWN_WAYS);
+		known = find_frames(bounds, &start, ip, first,
+				    far ? kasan_known_far(table, *far) : near, 0, KASAN_KNOWN_WAYS);
 		if (known) {
 #if KASAN_KNOWN_HAS_FAR
 			put_near(near, known, is_turn());
@@ -453,7 +453,7 @@ void kasan_set_full_track(struct kasan_track *track, uintptr_t ip, uintptr_t fp)
 	uint32_t stack = 0;
 
 	if (kasan_likely(table)) {
-		if (kasan_unlikely(!kasan_known_stack(table, ip, fp, &stack)))
+		if (kasan_unlikely(!kasan_known_stack_of(table, ip, fp, false, &stack)))
 			stack = kasan_save_track_stack(ip, fp);
 		kasan_compare_stored(stack, ip, fp);
 	}

@@ -52,6 +52,14 @@ static inline uintptr_t kasan_frame_room(const struct kasan_bounds *bounds, uint
 	return left >> shift | left << (sizeof(left) * 8 - shift);
 }
 
+/** kasan_frame_left() - kasan_frame_room() for comparing a stack with a trace that kasan_follow() has collected. If the
+ *  CPU reads frames that are not aligned, there is no need to test for them: the return addresses do not fit. */
+static inline uintptr_t kasan_frame_left(const struct kasan_bounds *bounds, uintptr_t fp)
+{
+	return KASAN_ARCH_READS_UNALIGNED ? bounds->low + bounds->span - fp
+					  : kasan_frame_room(bounds, fp);
+}
+
 uintptr_t kasan_skip_far(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t fp);
 
 /** kasan_skip_to() - Return: the frame above the one that returns to @ip; @fp itself if none of the first few does.
@@ -111,32 +119,31 @@ static inline uint32_t kasan_known_mix(uint32_t key, uintptr_t word)
 
 /**
  * struct kasan_near_frames - the frames after the hook's own
- * @ra: return addresses of @count of them, at most KASAN_NEAR. They may be signed, and 0, which ends a trace, from the
- * third on. @fp: the next frame; 0: there is none. @room: of @fp. @key: where known.c enters the trace.
+ * @ra: return addresses of the first KASAN_NEAR, if @far: there are so many and one more. They may be signed, and 0, which
+ * ends a trace, from the third on. @fp: the next frame. @room: kasan_frame_left() of @fp. @key: where known.c enters the trace.
  */
 struct kasan_near_frames {
 	uintptr_t ra[KASAN_NEAR];
-	unsigned int count;
 	uintptr_t fp, room;
 	uint32_t key;
+	bool far;
 };
 
 /** kasan_start_frames() - look at the frames of a trace that starts with @ip. @fp: the first one; it may follow a frame
- *  whose room is @room. Return: false if there are not two. */
+ *  that has @room left. Return: false if there are not two. */
 static kasan_always_inline bool kasan_start_frames(const struct kasan_bounds *bounds, uintptr_t ip,
 						   uintptr_t fp, uintptr_t room,
 						   struct kasan_near_frames *start)
 {
 	unsigned int i;
 
-	start->fp = start->room = 0;
-	start->count = 0;
+	start->far = false;
 	start->key = (uint32_t)ip;
 	/* All of these are in the key, because the nearest are often malloc() and functions around it, the same for all
 	 * callers. */
 #pragma GCC unroll 8
 	for (i = 0; i <= KASAN_NEAR; i++) {
-		const uintptr_t next = kasan_frame_room(bounds, fp);
+		const uintptr_t next = kasan_frame_left(bounds, fp);
 		uintptr_t ra;
 
 		if (kasan_unlikely(next >= room))
@@ -147,9 +154,9 @@ static kasan_always_inline bool kasan_start_frames(const struct kasan_bounds *bo
 		if (i == KASAN_NEAR)
 			break;
 		start->ra[i] = ra;
-		start->count = i + 1;
 		fp = kasan_arch_frame_prev(fp);
 	}
+	start->far = true;
 	start->fp = fp;
 	start->room = room;
 	/* The depth in bytes depends on all functions of the trace. */
@@ -178,79 +185,20 @@ static kasan_always_inline bool kasan_returns_to(uintptr_t fp, uintptr_t pc)
 #define kasan_either(a, b) ((a) | (b))
 #endif
 
-/* kasan_same_frames() if the stack or the trace has near frames only. */
-static kasan_always_inline bool kasan_same_few(const struct kasan_near_frames *start,
-					       const uintptr_t *pcs, size_t count)
+/* kasan_follow() stops at so many bytes after the first return address. */
+#define KASAN_MOST_BYTES ((CONFIG_KASAN_STACK_DEPTH - 1) * sizeof(uintptr_t))
+
+/* kasan_same_frames() for any frames: those from @fp on, and @bytes of return addresses at @pcs. @most: kasan_follow()
+ * would stop after them. */
+static kasan_always_inline bool kasan_same_any(const struct kasan_bounds *bounds, uintptr_t fp,
+					       const uintptr_t *pcs, size_t bytes, bool most)
 {
-	unsigned int i;
+	const uintptr_t *const end = (const uintptr_t *)((uintptr_t)pcs + bytes);
+	uintptr_t room = kasan_frame_left(bounds, fp), prev, next;
 
-	/* With two frames at least, there are no shorter traces to tell apart. */
-	if (KASAN_NEAR == 1 || count > start->count)
-		return false;
-#pragma GCC unroll 8
-	for (i = 0; i < KASAN_NEAR; i++) {
-		if (i >= start->count)
-			break;
-		if (i == count)
-			return !start->ra[i];
-		if (!kasan_is_ra(start->ra[i], pcs[i]))
-			return false;
-	}
-	return !start->fp || !kasan_arch_frame_ra(start->fp);
-}
-
-/** kasan_same_frames() - are the @count return addresses at @pcs what kasan_follow() would collect from @start on?
- *  @count + 1 is the length of a trace in the depot, so kasan_follow() stops at CONFIG_KASAN_STACK_DEPTH - 1. */
-static kasan_always_inline bool kasan_same_frames(const struct kasan_bounds *bounds,
-						  const struct kasan_near_frames *start,
-						  const uintptr_t *pcs, size_t count)
-{
-	const uintptr_t *const end = pcs + count;
-	uintptr_t fp = start->fp, room = start->room, prev, next;
-	unsigned int i;
-
-	if (kasan_unlikely(!fp || count <= KASAN_NEAR))
-		return kasan_same_few(start, pcs, count);
-#pragma GCC unroll 8
-	for (i = 0; i < KASAN_NEAR; i++) {
-		if (kasan_unlikely(!kasan_is_ra(start->ra[i], pcs[i])))
-			return false;
-	}
-	pcs += KASAN_NEAR;
-#if UINTPTR_MAX > UINT32_MAX
-	/* As long as nothing is special, two at a time: 17 instructions instead of 26 on arm64, because what is known of
-	 * a frame stays in the same registers. Up to four frames do not make up for getting there. */
-	if (end - pcs <= 4)
-		goto special;
-	if ((end - pcs) % 2) {
-		prev = kasan_arch_frame_prev(fp);
-		next = kasan_frame_room(bounds, prev);
-		if (kasan_either(kasan_arch_frame_raw_ra(fp) != *pcs, next >= room))
-			goto special;
-		fp = prev;
-		room = next;
-		pcs++;
-	}
-	while (pcs != end) {
-		prev = kasan_arch_frame_prev(fp);
-		next = kasan_frame_room(bounds, prev);
-		if (kasan_either(kasan_arch_frame_raw_ra(fp) != pcs[0], next >= room))
-			goto special;
-		fp = kasan_arch_frame_prev(prev);
-		room = kasan_frame_room(bounds, fp);
-		if (kasan_either(kasan_arch_frame_raw_ra(prev) != pcs[1], room >= next)) {
-			fp = prev;
-			room = next;
-			pcs++;
-			goto special;
-		}
-		pcs += 2;
-	}
-special:
-#endif
 	for (; pcs != end; pcs++) {
 		prev = kasan_arch_frame_prev(fp);
-		next = kasan_frame_room(bounds, prev);
+		next = kasan_frame_left(bounds, prev);
 		/* One branch for both, because branches are most of the work here, above all in an emulator. */
 		if (kasan_either(kasan_arch_frame_raw_ra(fp) != *pcs, next >= room)) {
 			if (!kasan_returns_to(fp, *pcs))
@@ -263,7 +211,107 @@ special:
 		room = next;
 	}
 	/* The stack must end here too. */
-	return count == CONFIG_KASAN_STACK_DEPTH - 1 || !kasan_arch_frame_ra(fp);
+	return most || !kasan_arch_frame_ra(fp);
+}
+
+#if UINTPTR_MAX > UINT32_MAX
+
+#ifndef KASAN_ARCH_HAS_SAME_CHAIN
+/* See arch.h. As long as nothing is special, two at a time, because what is known of a frame stays in the same registers:
+ * 17 instructions instead of 26. */
+static kasan_always_inline bool kasan_arch_same_chain(uintptr_t *fp, uintptr_t *left, uintptr_t top,
+						      const uintptr_t *pcs, size_t bytes)
+{
+	const uintptr_t *const end = (const uintptr_t *)((uintptr_t)pcs + bytes);
+	const struct kasan_bounds bounds = {0, top};
+	uintptr_t at = *fp, room = *left, prev, next;
+
+	if ((end - pcs) % 2) {
+		prev = kasan_arch_frame_prev(at);
+		next = kasan_frame_left(&bounds, prev);
+		if (kasan_either(kasan_arch_frame_raw_ra(at) != *pcs, next >= room))
+			return false;
+		at = prev;
+		room = next;
+		pcs++;
+	}
+	for (; pcs != end; pcs += 2) {
+		prev = kasan_arch_frame_prev(at);
+		next = kasan_frame_left(&bounds, prev);
+		if (kasan_either(kasan_arch_frame_raw_ra(at) != pcs[0], next >= room))
+			return false;
+		at = kasan_arch_frame_prev(prev);
+		room = kasan_frame_left(&bounds, at);
+		if (kasan_either(kasan_arch_frame_raw_ra(prev) != pcs[1], room >= next))
+			return false;
+	}
+	*fp = at;
+	*left = room;
+	return true;
+}
+#endif
+
+/* kasan_same_frames() if nothing is special: no signature, and more than the near frames. False says nothing. */
+static kasan_always_inline bool kasan_same_plain(const struct kasan_bounds *bounds,
+						 const struct kasan_near_frames *start,
+						 uintptr_t ip, const uintptr_t *pcs, size_t bytes)
+{
+	const size_t near = KASAN_NEAR * sizeof(ip), far = bytes - near - sizeof(ip);
+	uintptr_t fp = start->fp, room = start->room, prev;
+	bool same = ip == pcs[0];
+	unsigned int i;
+
+	if (kasan_unlikely(bytes <= near))
+		return false;
+#pragma GCC unroll 8
+	for (i = 0; i < KASAN_NEAR; i++)
+		same &= start->ra[i] == pcs[1 + i];
+	if (kasan_either(!same, false))
+		return false;
+	if (!kasan_arch_same_chain(&fp, &room, bounds->low + bounds->span, pcs + 1 + KASAN_NEAR,
+				   far))
+		return false;
+	/* The last one: the chain ends with it, or with a record of 0. */
+	prev = kasan_arch_frame_prev(fp);
+	if (kasan_unlikely(kasan_arch_frame_raw_ra(fp) !=
+			   *(const uintptr_t *)((uintptr_t)pcs + bytes)))
+		return false;
+	return kasan_frame_left(bounds, prev) >= room ||
+	       kasan_likely(!kasan_arch_frame_raw_ra(prev)) || bytes == KASAN_MOST_BYTES;
+}
+
+#else
+
+static kasan_always_inline bool kasan_same_plain(const struct kasan_bounds *bounds,
+						 const struct kasan_near_frames *start,
+						 uintptr_t ip, const uintptr_t *pcs, size_t bytes)
+{
+	_Static_assert(KASAN_NEAR == 1, "compared without a loop");
+	return bytes > sizeof(ip) && pcs[0] == ip && kasan_is_ra(start->ra[0], pcs[1]) &&
+	       kasan_same_any(bounds, start->fp, pcs + 2, bytes - sizeof(ip),
+			      bytes == KASAN_MOST_BYTES);
+}
+
+#endif
+
+/* kasan_same_frames() from the @first frame on, if kasan_same_plain() does not help. */
+static kasan_always_inline bool kasan_same_whole(const struct kasan_bounds *bounds, uintptr_t ip,
+						 uintptr_t first, const uintptr_t *pcs,
+						 size_t bytes)
+{
+	return pcs[0] == ip &&
+	       kasan_same_any(bounds, first, pcs + 1, bytes, bytes == KASAN_MOST_BYTES);
+}
+
+/** kasan_same_frames() - is the trace at @pcs, of @ip and @bytes of return addresses more, what kasan_follow() would
+ *  collect from @start on? @first: as for kasan_start_frames(). */
+static kasan_always_inline bool kasan_same_frames(const struct kasan_bounds *bounds,
+						  const struct kasan_near_frames *start,
+						  uintptr_t ip, uintptr_t first,
+						  const uintptr_t *pcs, size_t bytes)
+{
+	return (start->far && kasan_same_plain(bounds, start, ip, pcs, bytes)) ||
+	       kasan_same_whole(bounds, ip, first, pcs, bytes);
 }
 
 #endif /* KASAN_WALK_H */

@@ -22,6 +22,44 @@ static struct kasan_quarantine_stats stats(void)
 	return s;
 }
 
+/* The port's memory need not be aligned to pages. */
+static unsigned int odd_pages;
+
+static void *odd_memory(size_t size)
+{
+	static char memory[1 << 20] __attribute__((aligned(4096)));
+	char *const at = memory + 48 + odd_pages * size;
+
+	CHECK_EQ(size, CONFIG_KASAN_PAGE_SIZE);
+	odd_pages++;
+	return at + size < memory + sizeof(memory) ? at : NULL;
+}
+
+/* The first case, before there are chunks in other memory. */
+static void memory_that_is_not_aligned(void)
+{
+	struct fake_slab *slabs[3];
+	unsigned int i;
+
+	kasan_posix_hooks.alloc = odd_memory;
+	for (i = 0; i < 3; i++)
+		slabs[i] = fake_slab_create("odd", 16, 8, 0, 250);
+	for (i = 0; i < 3 * 2000; i++) {
+		struct fake_slab *slab = slabs[i % 3];
+
+		CHECK_EQ(fake_slab_free(slab, fake_slab_alloc(slab, 16)), KASAN_FREE_QUARANTINED);
+		if (!slab->free_count)
+			kasan_cache_shrink(&slab->cache);
+	}
+	kasan_posix_hooks.alloc = NULL;
+	CHECK(odd_pages);
+	kasan_cache_shrink(NULL);
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(slabs[i]->release_count, 2000);
+	CHECK_EQ(stats().objects, 0);
+	CHECK_EQ(stats().bytes, 0);
+}
+
 static void freed_objects_wait(void)
 {
 	struct fake_slab *slab = fake_slab_create("wait", 128, 8, 0, 16);
@@ -533,8 +571,8 @@ static void size_from_the_command_line(void)
 	CHECK_EQ(stats().max_bytes, 128UL << 10);
 }
 
-UNIT_MAIN(freed_objects_wait, never_past_the_bound, first_freed_first_released, released_in_bulk,
-	  free_slots_left_alone, switched_off, too_large_an_object, shrink_takes_one_cache_only,
-	  shrink_reaches_every_cpu, bound_holds_over_all_cpus, several_cpus_at_once, release_frees,
-	  release_bulk_frees, release_shrinks, without_memory_for_the_queue,
-	  size_from_the_command_line)
+UNIT_MAIN(memory_that_is_not_aligned, freed_objects_wait, never_past_the_bound,
+	  first_freed_first_released, released_in_bulk, free_slots_left_alone, switched_off,
+	  too_large_an_object, shrink_takes_one_cache_only, shrink_reaches_every_cpu,
+	  bound_holds_over_all_cpus, several_cpus_at_once, release_frees, release_bulk_frees,
+	  release_shrinks, without_memory_for_the_queue, size_from_the_command_line)

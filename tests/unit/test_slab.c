@@ -223,6 +223,55 @@ static void only_live_objects_are_live(void)
 	fake_slab_forget();
 }
 
+static void *slot_of(struct kasan_cache *cache, void *object)
+{
+	return fake_slab_slot((struct fake_slab *)cache, object);
+}
+
+static __attribute__((noinline)) bool allocator_free(struct fake_slab *slab, void *object)
+{
+	const bool kept = kasan_slab_free_search(&slab->cache, object, slot_of);
+
+	__asm__ volatile("");
+	return kept;
+}
+
+static __attribute__((noinline)) bool user_free(struct fake_slab *slab, void *object)
+{
+	const bool kept = allocator_free(slab, object);
+
+	__asm__ volatile("");
+	return kept;
+}
+
+/* As kasan_slab_free(), for an allocator that does not know where the slot starts. */
+static void free_without_the_slot(void)
+{
+	for (uint32_t object = 8; object <= 260; object += object < 80 ? 1 : 15) {
+		struct fake_slab *slab = fake_slab_create("search", object, 8, 0, 3);
+		char *p = fake_slab_alloc(slab, object), *q = fake_slab_alloc(slab, object / 2 + 1);
+		char *const end = slab->memory + 2 * slab->slot_size;
+
+		REQUIRE(p && q);
+		for (char *at = slab->memory; at < end; at += KASAN_GRANULE_SIZE) {
+			if (at == p || at == q)
+				continue;
+			EXPECT_REPORT("invalid-free", CHECK(user_free(slab, at)));
+			CHECK(unit_find(0, "BUG: KASAN: invalid-free in user_free+0x") >= 0);
+		}
+		EXPECT_NO_REPORT(CHECK(user_free(slab, p)));
+		EXPECT_REPORT("double-free", CHECK(user_free(slab, p)));
+		CHECK(unit_find(0, "BUG: KASAN: double-free in user_free+0x") >= 0);
+		/* Overwritten metadata alone does not make a free wrong. */
+		kasan_alloc_meta(&slab->cache, q)->size ^= 1;
+		EXPECT_NO_REPORT(CHECK(user_free(slab, q)));
+		EXPECT_REPORT("double-free", CHECK(user_free(slab, q)));
+		kasan_cache_shrink(&slab->cache);
+		CHECK_EQ(slab->release_count, 2);
+	}
+	fake_slab_forget();
+}
+
 static void zero_sized_objects(void)
 {
 	struct fake_slab *slab = fake_slab_create("zero", 16, 8, 0, 2);
@@ -465,6 +514,6 @@ static void corrupt_stack_handle(void)
 
 UNIT_MAIN(layout, exactly_the_asked_bytes, resize_keeps_the_stack, realloc_in_place,
 	  constructors_may_enter, double_free, poisoned_objects, invalid_free,
-	  only_live_objects_are_live, zero_sized_objects, typesafe_by_rcu, location_lines,
-	  aux_stacks, last_two_aux_stacks, random_bytes_over_metadata, corrupt_size_is_not_printed,
-	  corrupt_stack_handle)
+	  only_live_objects_are_live, free_without_the_slot, zero_sized_objects, typesafe_by_rcu,
+	  location_lines, aux_stacks, last_two_aux_stacks, random_bytes_over_metadata,
+	  corrupt_size_is_not_printed, corrupt_stack_handle)

@@ -6,7 +6,12 @@
 
 #include <kasan/types.h>
 
-#define KASAN_FRAME_RECORD 0
+#define KASAN_FRAME_RECORD    0
+#define KASAN_ARCH_RECORDS_RA 1
+/* With -mstrict-align memory may be of the kind that faults. */
+#ifdef __ARM_FEATURE_UNALIGNED
+#define KASAN_ARCH_READS_UNALIGNED 1
+#endif
 
 /* A saved x30 may be signed (-mbranch-protection=pac-ret). */
 #define KASAN_ARCH_SIGNS_RA 1
@@ -57,6 +62,51 @@ static kasan_always_inline bool kasan_arch_same_8(const uintptr_t *above, const 
 {
 	KASAN_SAME(KASAN_SAME_8);
 }
+
+/* Six instructions a frame, four frames at a time. A frame is read only after it was found to lie in the stack. Loads of
+ * return addresses in pairs, and no copies between registers: compilers take eight or nine. */
+#if KASAN_ARCH_READS_UNALIGNED
+#define KASAN_ARCH_HAS_SAME_CHAIN
+#define KASAN_CHAIN_STEP(pc, left, before)      \
+	"ldp	%[at], %[ra], [%[at]]\n\t"         \
+	"sub	%[" left "], %[top], %[at]\n\t" \
+	"cmp	%[" left "], %[" before "]\n\t" \
+	"ccmp	%[ra], %[" pc "], #0, lo\n\t"   \
+	"b.ne	%l[differ]\n\t"
+#define KASAN_CHAIN_FIRST KASAN_CHAIN_STEP("one", "next", "room")
+#define KASAN_CHAIN_1 \
+	"ldr	%[one], [%[pcs]], #8\n\t" KASAN_CHAIN_FIRST "mov	%[room], %[next]\n\t"
+#define KASAN_CHAIN_2                                                                  \
+	"ldp	%[one], %[two], [%[pcs]], #16\n\t" KASAN_CHAIN_FIRST KASAN_CHAIN_STEP( \
+		"two", "room", "next")
+/* An odd one, two, and the others. */
+#define KASAN_CHAIN                                               \
+	"tbz	%[bytes], #3, 1f\n\t" KASAN_CHAIN_1 "\n1:\n\t"    \
+	"tbz	%[bytes], #4, 2f\n\t" KASAN_CHAIN_2 "\n2:\n\t"    \
+	"lsr	%[bytes], %[bytes], #5\n\t"                          \
+	"cbz	%[bytes], 4f\n3:\n\t" KASAN_CHAIN_2 KASAN_CHAIN_2 \
+	"sub	%[bytes], %[bytes], #1\n\t"                          \
+	"cbnz	%[bytes], 3b\n4:"
+
+static kasan_always_inline bool kasan_arch_same_chain(uintptr_t *fp, uintptr_t *left, uintptr_t top,
+						      const uintptr_t *pcs, size_t bytes)
+{
+	uintptr_t at = *fp, room = *left, ra, one, two, next;
+
+	__asm__ volatile goto(
+		KASAN_CHAIN
+		: [at] "+&r"(at), [room] "+&r"(room), [pcs] "+&r"(pcs), [bytes] "+&r"(bytes),
+		  [ra] "=&r"(ra), [one] "=&r"(one), [two] "=&r"(two), [next] "=&r"(next)
+		: [top] "r"(top)
+		: "cc", "memory"
+		: differ);
+	*fp = at;
+	*left = room;
+	return true;
+differ:
+	return false;
+}
+#endif
 
 static inline void kasan_arch_relax(void)
 {
