@@ -45,6 +45,7 @@ set(REDZONE_RUNTIME_SOURCES
   base/state.c
   report/capture.c
   report/check.c
+  report/checked.c
   report/classify.c
   report/describe.c
   report/describe_stack.c

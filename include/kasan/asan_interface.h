@@ -153,7 +153,8 @@ void __asan_on_error(void);
  * @callback: gets the lines of the report, each with a line feed, which stay valid until it returns; NULL: none.
  *
  * The text has at most CONFIG_KASAN_REPORT_TEXT bytes, and longer lines or further ones are left out. For a report of
- * another CPU while the callback runs, and for one inside of it, it is only the bug type. The callback is called
+ * another CPU while the callback runs, for one inside of it, and for one without a line (kasan.repeat=brief), it is only
+ * the bug type. The callback is called
  * before the hook of kasan_report_hook(), in the context that found the bug, with no lock held.
  */
 KASAN_ASK void __asan_set_error_report_callback(void (*callback)(const char *text))

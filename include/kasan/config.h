@@ -172,6 +172,24 @@
 #define KASAN_WINDOW_SHIFT KASAN_SHADOW_SCALE_SHIFT
 #endif
 
+/*
+ * CONFIG_KASAN_WINDOW_START     windowed: the first window begins here and has CONFIG_KASAN_WINDOW_SIZE bytes. The
+ *                               functions that check an access have these numbers as constants, and load nothing but the
+ *                               shadow, so CONFIG_KASAN_SHADOW_OFFSET must be known too (not with the compact shadow).
+ *                               kasan_window_add() accepts only this window as the first.
+ */
+#if defined(CONFIG_KASAN_WINDOW_START) != defined(CONFIG_KASAN_WINDOW_SIZE)
+#error "KASAN: CONFIG_KASAN_WINDOW_START and CONFIG_KASAN_WINDOW_SIZE go together"
+#endif
+#ifdef CONFIG_KASAN_WINDOW_START
+#ifndef CONFIG_KASAN_SHADOW_WINDOWED
+#error "KASAN: CONFIG_KASAN_WINDOW_START is for CONFIG_KASAN_SHADOW_WINDOWED"
+#endif
+#if !defined(CONFIG_KASAN_SHADOW_OFFSET) && !defined(CONFIG_KASAN_SHADOW_COMPACT)
+#error "KASAN: CONFIG_KASAN_WINDOW_START needs CONFIG_KASAN_SHADOW_OFFSET"
+#endif
+#endif
+
 #ifdef CONFIG_KASAN_HW_TAGS
 #if defined(CONFIG_KASAN_SHADOW_FULL) || defined(CONFIG_KASAN_SHADOW_WINDOWED)
 #error "KASAN: CONFIG_KASAN_HW_TAGS has no shadow, so no CONFIG_KASAN_SHADOW_* option"
@@ -260,14 +278,20 @@
 #error "KASAN: CONFIG_KASAN_WAITING_REPORTS must be at least 0"
 #endif
 
-/* Number of places of bugs that the runtime remembers, 56 bytes each, 28 on 32-bit systems. The next report of a known
- * place is a single line (kasan.repeat=brief). When there are more, the runtime forgets the place that was quiet for
+/* Number of places of bugs that the runtime remembers, 64 bytes each, 32 on 32-bit systems. The 2nd, 4th, 8th report and
+ * so on of a known place are a single line, the others are counted (kasan.repeat=brief). When there are more, the runtime forgets the place that was quiet for
  * the longest time. */
 #ifndef CONFIG_KASAN_REPEAT_PLACES
 #define CONFIG_KASAN_REPEAT_PLACES 64
 #endif
 #if CONFIG_KASAN_REPEAT_PLACES < 1
 #error "KASAN: CONFIG_KASAN_REPEAT_PLACES must be at least 1"
+#endif
+
+/* Are reports of a known place that have no line counted without capturing the rest? 0 saves code: a bug in a loop then
+ * takes eight times as long. */
+#ifndef CONFIG_KASAN_CHEAP_REPEATS
+#define CONFIG_KASAN_CHEAP_REPEATS 1
 #endif
 
 /* Largest number of windows in the windowed layout. The first window is the fast one. */

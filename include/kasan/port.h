@@ -331,12 +331,12 @@ void kasan_port_print_page(const void *addr);
 void kasan_port_print_banner(void);
 
 /** kasan_port_report_begin() - a report starts: the port may stop other writers of the console. Called in the report,
- *  before its first line. The next report may begin, on another CPU, before kasan_port_report_end() has been called for
+ *  before its first line, if it has any. The next report may begin, on another CPU, before kasan_port_report_end() has been called for
  *  this one. Default: nothing. */
 void kasan_port_report_begin(void);
 
-/** kasan_port_report_end() - a report is complete, whether full or the single line of kasan.repeat=brief. Called on the
- *  CPU that printed it, after the last line, with the report lock free and interrupts as they were before the report. It
+/** kasan_port_report_end() - a report is complete, whether full, the single line of kasan.repeat=brief, or counted without
+ *  a line. Called on the CPU that printed it, after the last line, with the report lock free and interrupts as they were before the report. It
  *  may call the runtime, and may panic (panic_on_warn). It need not return: a test may longjmp() out of it. In that case
  *  call kasan_flush_reports() first. @info: what was reported. Default: nothing. */
 void kasan_port_report_end(const struct kasan_report_info *info);

@@ -164,8 +164,8 @@ KASAN_REPORT_HOOK kasan_report_filter_fn kasan_report_filter(kasan_report_filter
 KASAN_REPORT_HOOK __attribute__((format(printf, 1, 2))) void kasan_report_line(const char *fmt, ...)
 	KASAN_REPORT_OFF();
 
-/** kasan_report_hook() - call @hook at the end of every report, whole or a single line, before kasan_port_report_end().
- *  NULL removes it. Return: the previous hook. */
+/** kasan_report_hook() - call @hook at the end of every report, whole, a single line or only counted, before
+ *  kasan_port_report_end(). NULL removes it. Return: the previous hook. */
 typedef void (*kasan_report_hook_fn)(const struct kasan_report_info *info);
 KASAN_REPORT_HOOK kasan_report_hook_fn kasan_report_hook(kasan_report_hook_fn hook)
 	KASAN_REPORT_OFF(return NULL);

@@ -45,7 +45,8 @@ function(redzone_add_freertos target)
     list(APPEND files ${template}/cortexm_fault.c)
   endif()
   redzone_add_runtime(${target} OUTLINE SHADOW_OFFSET ${offset} PORT ${files}
-    DEFINES KASAN_FREERTOS_HEAP=${rf_HEAP} ${rf_DEFINES} OPTIONS ${rf_OPTIONS})
+    DEFINES KASAN_FREERTOS_HEAP=${rf_HEAP} CONFIG_KASAN_WINDOW_START=${rf_RAM_START}UL
+            CONFIG_KASAN_WINDOW_SIZE=${window}UL ${rf_DEFINES} OPTIONS ${rf_OPTIONS})
   target_include_directories(${target} PUBLIC ${REDZONE_FREERTOS_DIR} ${template} PRIVATE ${rf_INCLUDES})
   get_target_property(checks ${target} REDZONE_INSTRUMENT)
   set_property(SOURCE ${REDZONE_FREERTOS_DIR}/probe.c APPEND PROPERTY COMPILE_OPTIONS "${checks}")

@@ -33,14 +33,39 @@ static kasan_always_inline bool kasan_check_slow(uintptr_t addr, size_t size, bo
 	return kasan_report_access(addr, size, is_write, ip, kasan_abi_frame(ip, own_ip, own_fp));
 }
 
-static kasan_noinline void kasan_access_slow(uintptr_t addr, size_t size, bool is_write,
-					     uintptr_t ip)
+/*
+ * The slow call comes last, so the fast path needs no stack frame. GCC for Arm pushes the link register nevertheless if the
+ * function asks for its return address, and if the call may not become a jump. So there the jump is to a few instructions
+ * that take the link register as it is; kasan_abi_frame() expects such jumps. Thumb-1 has none that reach far enough.
+ */
+#if defined(__arm__) && !defined(__clang__) && defined(__OPTIMIZE__) && \
+	(defined(__thumb2__) || !defined(__thumb__))
+#define KASAN_SLOW_JUMP(slow, name, size, is_write)                                             \
+	__attribute__((__naked__, __noinline__, __noclone__)) static void name(                 \
+		__attribute__((__unused__)) uintptr_t addr)                                     \
+	{                                                                                       \
+		__asm__("mov r3, lr\n\tmovs r2, %0\n\tmovs r1, %1\n\tb " #slow ::"i"(is_write), \
+			"i"(size));                                                             \
+	}
+#define KASAN_SLOW_CALL(slow, name, addr, size, is_write) name(addr)
+#define KASAN_FAST_ABI					  KASAN_ACCESS_ABI __attribute__((__optimize__("optimize-sibling-calls")))
+#define KASAN_SLOW_ABI					  __attribute__((__used__, __noclone__))
+#else
+#define KASAN_SLOW_JUMP(slow, name, size, is_write)
+#define KASAN_SLOW_CALL(slow, name, addr, size, is_write) \
+	slow(addr, size, is_write, KASAN_CALLER_IP())
+#define KASAN_FAST_ABI KASAN_ACCESS_ABI
+#define KASAN_SLOW_ABI
+#endif
+
+KASAN_SLOW_ABI static kasan_noinline void kasan_access_slow(uintptr_t addr, size_t size,
+							    bool is_write, uintptr_t ip)
 {
 	kasan_check_slow(addr, size, is_write, ip, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
 
-static kasan_noinline void kasan_access_slow_abort(uintptr_t addr, size_t size, bool is_write,
-						   uintptr_t ip)
+KASAN_SLOW_ABI static kasan_noinline void kasan_access_slow_abort(uintptr_t addr, size_t size,
+								  bool is_write, uintptr_t ip)
 {
 	if (kasan_check_slow(addr, size, is_write, ip, KASAN_CALLER_IP(), KASAN_CALLER_FP()))
 		kasan_end_system(KASAN_ABORT_WHY);
@@ -53,20 +78,18 @@ static kasan_noinline void kasan_range_slow(uintptr_t addr, size_t size, bool is
 			  kasan_abi_frame(ip, KASAN_CALLER_IP(), KASAN_CALLER_FP()));
 }
 
-/* The slow call comes last, so the fast path needs no stack frame. */
-#define KASAN_DEFINE_ACCESS(prefix, name, size, is_write, ok)                             \
-	void prefix##name##size##_noabort(uintptr_t addr);                                \
-	KASAN_ACCESS_ABI void prefix##name##size##_noabort(uintptr_t addr)                \
-	{                                                                                 \
-		if (kasan_unlikely(!ok(addr, size)))                                      \
-			kasan_access_slow(addr, size, is_write, KASAN_CALLER_IP());       \
-	}                                                                                 \
-	void prefix##name##size(uintptr_t addr);                                          \
-	KASAN_ACCESS_ABI void prefix##name##size(uintptr_t addr)                          \
-	{                                                                                 \
-		if (kasan_unlikely(!ok(addr, size)))                                      \
-			kasan_access_slow_abort(addr, size, is_write, KASAN_CALLER_IP()); \
+#define KASAN_DEFINE_CHECK(name, size, is_write, ok, slow)                        \
+	KASAN_SLOW_JUMP(slow, name##_slow, size, is_write)                        \
+	void name(uintptr_t addr);                                                \
+	KASAN_FAST_ABI void name(uintptr_t addr)                                  \
+	{                                                                         \
+		if (kasan_unlikely(!ok(addr, size)))                              \
+			KASAN_SLOW_CALL(slow, name##_slow, addr, size, is_write); \
 	}
+
+#define KASAN_DEFINE_ACCESS(prefix, name, size, is_write, ok)                                   \
+	KASAN_DEFINE_CHECK(prefix##name##size##_noabort, size, is_write, ok, kasan_access_slow) \
+	KASAN_DEFINE_CHECK(prefix##name##size, size, is_write, ok, kasan_access_slow_abort)
 
 /* Accesses of other sizes (structure copies, bit fields, vectors) and accesses that may be unaligned: those of a few
  * bytes above all, such as the words of memcmp(). */

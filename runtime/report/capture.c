@@ -66,20 +66,20 @@ static size_t walk_from_caller(struct kasan_report *report, const struct kasan_r
 				      CONFIG_KASAN_STACK_DEPTH);
 }
 
-static void capture_trace(struct kasan_report *report, const struct kasan_bug *bug)
+/* @most: frames. */
+static void capture_trace(struct kasan_report *report, const struct kasan_bug *bug, size_t most)
 {
 	const bool is_code =
 		bug->ip && !(bug->regs && report->is_call) && kasan_port_is_code(bug->ip);
 
 	if (!report->at_pc)
 		report->depth = kasan_stack_walk_in(&report->task, report->ip, report->fp,
-						    report->pcs, CONFIG_KASAN_STACK_DEPTH);
+						    report->pcs, most);
 	else if (bug->regs && !is_code)
 		report->depth = walk_from_caller(report, bug->regs);
 	if (report->at_pc && !report->depth)
-		report->depth =
-			kasan_stack_walk_fault(&report->task, is_code ? report->ip : 0, report->fp,
-					       report->pcs, CONFIG_KASAN_STACK_DEPTH);
+		report->depth = kasan_stack_walk_fault(&report->task, is_code ? report->ip : 0,
+						       report->fp, report->pcs, most);
 	/* The bug's own place is not code, or not known, so the reader looks for the function that led there. */
 	if (bug->regs && !is_code && report->depth) {
 		report->ip = report->pcs[0];
@@ -94,7 +94,7 @@ static void capture_task(struct kasan_report *report, const struct kasan_bug *bu
 		report->task.overflowed = true;
 	kasan_clip_stack(&report->task, bug->sp, report->fp);
 	kasan_copy_name(report->comm, sizeof(report->comm), report->task.name, "none");
-	capture_trace(report, bug);
+	capture_trace(report, bug, CONFIG_KASAN_STACK_DEPTH);
 }
 
 /* The system says so, or the stack pointer is below the stack. Then the overflow explains whatever was found. */
@@ -216,6 +216,38 @@ void kasan_capture_short(struct kasan_report *report, const struct kasan_bug *bu
 	if (!report->type)
 		kasan_classify(report);
 }
+
+#if CONFIG_KASAN_CHEAP_REPEATS
+/* Pages of a stack in which the first frames are looked for. Deeper ones are found when all is captured. */
+#define PLACE_PAGES 8U
+
+bool kasan_capture_place(struct kasan_report *report, const struct kasan_bug *bug)
+{
+	const uintptr_t page = CONFIG_KASAN_PAGE_SIZE, at = bug->sp & ~(page - 1);
+	struct kasan_port_task *const task = &report->task;
+
+	/* The place of an asynchronous report is its whole trace; the others are found by what the handler has. */
+	if (bug->how & (KASAN_HOW_FAULT | KASAN_HOW_ASYNC) || bug->regs || bug->slack || bug->owner)
+		return false;
+	copy_facts(report, bug);
+	kasan_copy(task, &bug->task);
+	/* The whole of a large stack would take long. */
+	if (at > task->stack_start && at < task->stack_end) {
+		task->stack_start = at;
+		if (task->stack_end - at > PLACE_PAGES * page)
+			task->stack_end = at + PLACE_PAGES * page;
+	}
+	kasan_clip_stack(task, bug->sp, report->fp);
+	capture_trace(report, bug, KASAN_PLACE_FRAMES);
+	if (!KASAN_IS_NOT_OF_MEMORY(report)) {
+		capture_overflow(report, bug);
+		capture_first_bad(report);
+		(void)kasan_memory_state((const void *)report->first_bad, &report->bad_shadow);
+	}
+	report->given = report->type;
+	return !report->is_overflow;
+}
+#endif
 
 void kasan_capture(struct kasan_report *report, const struct kasan_bug *bug)
 {

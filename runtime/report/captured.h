@@ -153,7 +153,10 @@ struct kasan_bug {
 
 struct kasan_report {
 	/* From capture.c: the arguments of kasan_report_access() and the other entry functions. */
-	const char *type;  /* frees: given; accesses: kasan_classify() */
+	const char *type; /* frees: given; accesses: kasan_classify() */
+#if CONFIG_KASAN_CHEAP_REPEATS
+	const char *given; /* @type before kasan_explain(); NULL: that classifies it */
+#endif
 	uintptr_t addr;	   /* without tag */
 	uintptr_t pointer; /* as it was used */
 	size_t size;	   /* 0: not known, or a free */
@@ -289,13 +292,25 @@ bool kasan_may_report(void);
  *  a panic follow. @is_write: bad write or free. */
 bool kasan_take_shot(bool is_write);
 
+/* --- checked.c --- */
+
+/** kasan_remember_check() - @report has been made on this CPU. Interrupts are off. */
+void kasan_remember_check(const struct kasan_report *report);
+
+/** kasan_was_checked() - has a check in this task just reported the access at @addr? */
+bool kasan_was_checked(uintptr_t addr);
+
 /* --- capture.c --- */
 
 /** kasan_capture() - fill @report with what may change. Interrupts are off. */
 void kasan_capture(struct kasan_report *report, const struct kasan_bug *bug);
 
-/** kasan_capture_short() - the same for a short report, with its type: no trace, and no memory but that of the access.
- *  */
+/** kasan_capture_place() - fill @report with what kasan_count_silently() needs. Return: false if this bug cannot be
+ *  counted without the rest. */
+bool kasan_capture_place(struct kasan_report *report, const struct kasan_bug *bug);
+
+/** kasan_capture_short() - kasan_capture() for a short report, with its type: no trace, and no memory but that of the
+ *  access. */
 void kasan_capture_short(struct kasan_report *report, const struct kasan_bug *bug);
 
 /** kasan_clip_stack() - reduce the bounds of @task's stack to the readable part around a place that is certainly in it.
@@ -324,6 +339,18 @@ void kasan_on_own_stack(void (*function)(void *argument), void *argument);
 /** kasan_count_repeats() - count a report of @report's place. The type is known, and the report lock is held. Return:
  *  reports of this place so far, with this one; 1 if it is new or was forgotten. */
 unsigned long kasan_count_repeats(const struct kasan_report *report);
+
+/** kasan_count_silently() - count a bug of a known place if its number has no line (kasan_repeat_has_line()), so that the
+ *  rest need not be captured. @report: filled by kasan_capture_place(); gets the type of the place. The report lock is
+ *  held. Return: as kasan_count_repeats(); 0: it was not counted. */
+unsigned long kasan_count_silently(struct kasan_report *report);
+
+/** kasan_repeat_has_line() - does kasan.repeat=brief print a line for report number @count of a place? For the 2nd, 4th,
+ *  8th and so on: a bug in a loop must not fill the console. */
+static inline bool kasan_repeat_has_line(unsigned long count)
+{
+	return !(count & (count - 1));
+}
 
 /** kasan_is_place() - is entry @i of the trace @pcs an instruction itself, and not one after a call? @first_is_exact:
  *  for the first entry. */

@@ -83,10 +83,10 @@ static void remember(const struct kasan_report *report)
 	__atomic_store_n(&facts->type, report->type, __ATOMIC_RELEASE);
 }
 
-void kasan_tell_error(const struct kasan_report *report)
+void kasan_tell_error(const struct kasan_report *report, bool has_text)
 {
 	remember(report);
-	kept_text.collecting = __atomic_load_n(&report_callback, __ATOMIC_ACQUIRE) &&
+	kept_text.collecting = has_text && __atomic_load_n(&report_callback, __ATOMIC_ACQUIRE) &&
 			       !__atomic_exchange_n(&kept_text.taken, 1, __ATOMIC_ACQUIRE);
 	kept_text.length = 0;
 	on_error_runs = true;

@@ -22,9 +22,9 @@ struct kasan_line;
 #if CONFIG_KASAN_CALLBACKS
 extern struct kasan_facts kasan_last_facts;
 
-/** kasan_tell_error() - @report is known, and its first line comes next: remember it, and call __asan_on_error(). The
- *  report lock is held. */
-void kasan_tell_error(const struct kasan_report *report);
+/** kasan_tell_error() - @report is known, and its first line comes next if it @has_text: remember it, and call
+ *  __asan_on_error(). The report lock is held. */
+void kasan_tell_error(const struct kasan_report *report, bool has_text);
 
 /** kasan_in_callback() - Return: true if __asan_on_error() runs on this CPU, which then holds the report lock. */
 bool kasan_in_callback(void);
@@ -39,10 +39,10 @@ const char *kasan_text_take(void);
 /** kasan_text_give() - call the callback of __asan_set_error_report_callback() with @text; NULL: with @type instead. */
 void kasan_text_give(const char *text, const char *type);
 #else
-#define kasan_tell_error(report)    ((void)(report))
-#define kasan_in_callback()	    false
-#define kasan_text_add(line)	    ((void)(line))
-#define kasan_text_give(text, type) ((void)(text), (void)(type))
+#define kasan_tell_error(report, has_text) ((void)(report), (void)(has_text))
+#define kasan_in_callback()		   false
+#define kasan_text_add(line)		   ((void)(line))
+#define kasan_text_give(text, type)	   ((void)(text), (void)(type))
 #endif
 
 /* What gets the text of a report, and what is called before the end. */

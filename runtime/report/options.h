@@ -59,7 +59,8 @@
 	       "report every bug, not only the first; without a value: on")                        \
 	OPTION("kasan.repeat", KASAN_IN_ALL, WORDS, 0, 0, SETS(repeat_full), "brief|full",         \
 	       "brief",                                                                            \
-	       "with kasan_multi_shot, a place that was reported before: one line, or all again")  \
+	       "with kasan_multi_shot, a place that was reported before: a line for the "          \
+	       "2nd, 4th, 8th time and so on, or all again")                                       \
 	OPTION("kasan.ignore", KASAN_IN_ALL, LIST, 0, 0, .variable = NULL,                         \
 	       "up to 16 names of functions as in f,g or drv_*, nothing for none", "none",         \
 	       "leave out reports whose call trace has one of these functions")                    \

@@ -96,28 +96,58 @@ static void fill_info(struct kasan_report_info *info, const struct kasan_report 
 }
 
 /* A report that ends the system is printed whole, whatever its place. */
-static bool is_brief(const struct kasan_report *report)
+static bool is_brief(bool may_write)
 {
 	return !kasan_opt_repeat_full && __atomic_load_n(&kasan_opt_multi_shot, __ATOMIC_RELAXED) &&
-	       !why_panic(report->is_write || report->is_free);
+	       !why_panic(may_write);
+}
+
+/* @count: as from kasan_count_repeats(). */
+static void print_counted(const struct kasan_report *report, unsigned long count)
+{
+	const bool whole = count == 1 || !is_brief(report->is_write || report->is_free);
+
+	kasan_tell_error(report, whole || kasan_repeat_has_line(count));
+	/* The console may never come to the end. */
+	kasan_record_report(report, count);
+	if (whole)
+		kasan_print_report(report);
+	else if (kasan_repeat_has_line(count))
+		kasan_print_again(report, count);
+	__atomic_fetch_add(&report_count, 1, __ATOMIC_RELAXED);
 }
 
 /* Runs the phases in order, with interrupts off, the lock held, and kasan_port_report_begin() called. */
 static void print_captured(struct kasan_report *report)
 {
-	unsigned long count;
-
+#if CONFIG_KASAN_CHEAP_REPEATS
+	report->given = report->type;
+#endif
 	if (!KASAN_IS_NOT_OF_MEMORY(report))
 		kasan_explain(report);
-	kasan_tell_error(report);
-	count = kasan_count_repeats(report);
-	/* The console may never come to the end. */
-	kasan_record_report(report, count);
-	if (count > 1 && is_brief(report))
-		kasan_print_again(report, count);
-	else
-		kasan_print_report(report);
-	__atomic_fetch_add(&report_count, 1, __ATOMIC_RELAXED);
+	print_counted(report, kasan_count_repeats(report));
+}
+
+/* The same from the start, for a bug that need not wait. */
+static void print_bug(struct kasan_report *report, const struct kasan_bug *bug, bool may_write)
+{
+#if CONFIG_KASAN_CHEAP_REPEATS
+	const unsigned long count = is_brief(may_write) && kasan_capture_place(report, bug)
+					    ? kasan_count_silently(report)
+					    : 0;
+
+	if (count) {
+		print_counted(report, count);
+		return;
+	}
+#endif
+	(void)may_write;
+	kasan_capture(report, bug);
+	/* No return address of a call to a bad one is on a shadow stack. */
+	if (!report->at_pc && !report->is_call)
+		kasan_compare_reported(report->pcs, report->depth, report->task.trace_end, bug->ip,
+				       bug->fp);
+	print_captured(report);
 }
 
 /* After the last line, with the lock free. May not return. */
@@ -319,49 +349,6 @@ static bool is_wanted(const struct kasan_bug *bug)
 }
 
 /**
- * struct checked - each CPU's last report, if it was one of a check of an access without shadow. The access is made
- * after the report and may fault, by then perhaps on another CPU
- * @addr: of the access, plus 1; 0: the last report was another one. @task: its number.
- */
-static struct checked {
-	uintptr_t addr;
-	uint32_t task;
-} checked[CONFIG_KASAN_NR_CPUS];
-
-/* Interrupts are off, on the CPU that has made @report. */
-static void remember_check(const struct kasan_report *report)
-{
-	struct checked *const mine = &checked[kasan_port_cpu()];
-	const bool open = !report->is_fault && !report->has_shadow && !KASAN_IS_UNDEFINED(report);
-
-	/* Another CPU may look for its own fault meanwhile, and must not see one report's address with another's
-	 * task. */
-	__atomic_store_n(&mine->addr, 0, __ATOMIC_RELAXED);
-	__atomic_store_n(&mine->task, report->task.id, __ATOMIC_RELEASE);
-	__atomic_store_n(&mine->addr, open ? report->pointer + 1 : 0, __ATOMIC_RELEASE);
-}
-
-/* Has a check in this task just reported the access at @addr? */
-static bool was_checked(uintptr_t addr)
-{
-	const unsigned long irq = kasan_port_irq_save();
-	struct kasan_port_task task;
-	uintptr_t wanted = addr + 1;
-	bool found = false;
-	unsigned int i;
-
-	kasan_clear(&task);
-	kasan_port_task(&task);
-	for (i = 0; i < CONFIG_KASAN_NR_CPUS && wanted && !found; i++, wanted = addr + 1)
-		found = __atomic_load_n(&checked[i].addr, __ATOMIC_ACQUIRE) == wanted &&
-			__atomic_load_n(&checked[i].task, __ATOMIC_ACQUIRE) == task.id &&
-			__atomic_compare_exchange_n(&checked[i].addr, &wanted, 0, false,
-						    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
-	kasan_port_irq_restore(irq);
-	return found;
-}
-
-/**
  * struct passage - one bug on its way through the lock, shared by the two stacks that it uses
  * @bug: complete.
  * @room, @left: of the stack that the report runs on.
@@ -380,7 +367,7 @@ struct passage {
 static void print_short(const struct kasan_bug *bug, size_t left)
 {
 	kasan_capture_short(&the_report, bug);
-	kasan_tell_error(&the_report);
+	kasan_tell_error(&the_report, true);
 	kasan_record_report(&the_report, 1);
 	kasan_print_short(&the_report, left);
 	__atomic_fetch_add(&report_count, 1, __ATOMIC_RELAXED);
@@ -411,18 +398,12 @@ static void pass(void *argument)
 	}
 	passage->accepted = passage->printed = true;
 	kasan_port_report_begin();
-	if (passage->room == KASAN_ROOM_WHOLE) {
-		kasan_capture(&the_report, bug);
-		/* No return address of a call to a bad one is on a shadow stack. */
-		if (!the_report.at_pc && !the_report.is_call)
-			kasan_compare_reported(the_report.pcs, the_report.depth,
-					       the_report.task.trace_end, bug->ip, bug->fp);
-		print_captured(&the_report);
-	} else {
+	if (passage->room == KASAN_ROOM_WHOLE)
+		print_bug(&the_report, bug, is_write);
+	else
 		print_short(bug, passage->left);
-	}
 	fill_info(&passage->info, &the_report);
-	remember_check(&the_report);
+	kasan_remember_check(&the_report);
 	kasan_unlock_here(&kasan_report_lock);
 }
 
@@ -549,7 +530,7 @@ bool kasan_report_fault_at(uintptr_t addr, size_t size, int direction,
 	struct kasan_bug bug;
 
 	/* No check comes before a call. */
-	if (addr != regs->pc && was_checked(addr))
+	if (addr != regs->pc && kasan_was_checked(addr))
 		return false;
 	fill_bug(&bug, NULL, addr, how_of_fault(direction), regs->pc, regs->fp);
 	bug.size = size;

@@ -51,6 +51,22 @@ static inline bool kasan_shadow_run(uintptr_t addr, size_t size, uint8_t **shado
 extern struct kasan_window kasan_windows[CONFIG_KASAN_MAX_WINDOWS];
 extern unsigned int kasan_window_count;
 
+/* The first window for checks of an access, which are the hottest code. As constants they take no load. They hold from
+ * the start, so before the window is added a check may read what is not shadow yet. If that is not 0, kasan_find_bad()
+ * looks closer, which finds no window. */
+#ifdef CONFIG_KASAN_WINDOW_START
+#define KASAN_FIRST_START ((uintptr_t)(CONFIG_KASAN_WINDOW_START))
+#define KASAN_FIRST_SIZE  ((uintptr_t)(CONFIG_KASAN_WINDOW_SIZE))
+#else
+#define KASAN_FIRST_START (kasan_windows[0].start)
+#define KASAN_FIRST_SIZE  (kasan_windows[0].size)
+#endif
+#if defined(CONFIG_KASAN_WINDOW_START) && !defined(CONFIG_KASAN_SHADOW_COMPACT)
+#define KASAN_FIRST_OFFSET ((uintptr_t)(CONFIG_KASAN_SHADOW_OFFSET))
+#else
+#define KASAN_FIRST_OFFSET (kasan_windows[0].offset)
+#endif
+
 /** kasan_is_refused() - does a check refuse @addr, which lies in no window? Null pointers: see CONFIG_KASAN_NULL_CHECK.
  *  What cannot be an address: the access faults without one, and in a copy it faults in a function of the system's. */
 static inline bool kasan_is_refused(uintptr_t addr)
@@ -229,24 +245,27 @@ static kasan_always_inline bool kasan_access_ok(uintptr_t addr, size_t size)
 		shadow = granule + base;
 	}
 #else
-	const uintptr_t distance = addr - kasan_windows[0].start;
+	uintptr_t distance = addr - KASAN_FIRST_START;
 
+#ifdef CONFIG_KASAN_WINDOW_START
+	/* Or Clang compares other sums of the constants, which take more instructions to build. */
+	__asm__("" : "+r"(distance));
+#endif
 	if (kasan_unlikely(rotated & ~(UINTPTR_MAX >> KASAN_SHADOW_SCALE_SHIFT) & ~loose))
 		return false;
-	if (distance >= kasan_windows[0].size) {
+	if (distance >= KASAN_FIRST_SIZE) {
 		/* Windows start and end at granules, so an access within one granule is either in or out. */
 		return size <= KASAN_GRANULE_SIZE && kasan_window_count <= 1 &&
 		       !kasan_is_refused(addr);
 	}
-	if (size == 16 && kasan_unlikely(kasan_windows[0].size - distance < 16))
+	if (size == 16 && kasan_unlikely(KASAN_FIRST_SIZE - distance < 16))
 		return false;
 #ifdef CONFIG_KASAN_SHADOW_COMPACT
 	/* Mostly the other granules of its shadow byte are accessible too. */
 	return size <= KASAN_GRANULE_SIZE &&
-	       kasan_likely(
-		       !*(const uint8_t *)((addr >> KASAN_WINDOW_SHIFT) + kasan_windows[0].offset));
+	       kasan_likely(!*(const uint8_t *)((addr >> KASAN_WINDOW_SHIFT) + KASAN_FIRST_OFFSET));
 #endif
-	shadow = (addr >> KASAN_SHADOW_SCALE_SHIFT) + kasan_windows[0].offset;
+	shadow = (addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FIRST_OFFSET;
 #endif
 	if (size == 16)
 		return kasan_likely(*(const kasan_u16_any *)shadow == 0);

@@ -155,6 +155,16 @@ static inline size_t shadow_bytes(size_t size)
 	return (size >> KASAN_WINDOW_SHIFT) + ((size & START_MASK) != 0);
 }
 
+#ifdef CONFIG_KASAN_WINDOW_START
+/* Checks of accesses have its numbers as constants, and would take another one for memory without shadow. */
+static bool is_first_as_compiled(uintptr_t start, size_t size)
+{
+	return kasan_window_count || (start == KASAN_FIRST_START && size == KASAN_FIRST_SIZE);
+}
+#else
+#define is_first_as_compiled(start, size) true
+#endif
+
 #if CONFIG_KASAN_START_CHECKS
 
 /* Do the two ranges share a byte? Sizes above 0, no wrap-around. */
@@ -237,6 +247,12 @@ static const char *check_window(uintptr_t start, size_t size, uintptr_t shadow)
 		return kasan_complain("no room for the window at ", start,
 				      ": CONFIG_KASAN_MAX_WINDOWS is ", CONFIG_KASAN_MAX_WINDOWS,
 				      "");
+#ifdef CONFIG_KASAN_WINDOW_START
+	if (!is_first_as_compiled(start, size))
+		return kasan_complain(
+			"CONFIG_KASAN_WINDOW_START and _SIZE say that the first window starts at ",
+			KASAN_FIRST_START, " and has the size ", KASAN_FIRST_SIZE, "");
+#endif
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
 	if (!kasan_window_count) {
 		const uintptr_t right =
@@ -257,7 +273,7 @@ static const char *check_window(uintptr_t start, size_t size, uintptr_t shadow)
 static const char *check_window(uintptr_t start, size_t size, uintptr_t shadow)
 {
 	if ((start & START_MASK) || !size || !shadow ||
-	    kasan_window_count == CONFIG_KASAN_MAX_WINDOWS)
+	    kasan_window_count == CONFIG_KASAN_MAX_WINDOWS || !is_first_as_compiled(start, size))
 		return "kasan_window_add(): wrong, CONFIG_KASAN_START_CHECKS=1 says why";
 	return NULL;
 }

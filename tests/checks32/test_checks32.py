@@ -39,6 +39,13 @@ def windowed(windows, *pieces, **more):
     return {"CONFIG_KASAN_SHADOW_WINDOWED": 1, "PIECES": ", ".join(pieces), "WINDOWS": rows, **more}
 
 
+def constants(windows, offset=None):
+    """The numbers of the first window, known when the runtime is compiled."""
+    start, size, _ = windows[0]
+    found = {"CONFIG_KASAN_WINDOW_START": f"{start}UL", "CONFIG_KASAN_WINDOW_SIZE": f"{size}UL"}
+    return found | ({"CONFIG_KASAN_SHADOW_OFFSET": f"{offset}UL"} if offset else {})
+
+
 # (start, size, shadow)
 ONE = [("0x20000000", "0x400", "0x21000000")]
 # Two neighbours, one where null pointers point, and one that ends with the address space.
@@ -61,10 +68,17 @@ LAYOUTS = {
         "0x20001008", "0x2000abc7", "0x1d000000", "0x20001008", "0x2000ab08", "0x20000f88", "0x2000ab80"
     ),
     "one-window": windowed(ONE, "0x20000000", "0x20000340", "0x1fffff80", "0x200003c0"),
+    "one-window-constants": windowed(
+        ONE, "0x20000000", "0x20000340", "0x1fffff80", "0x200003c0", **constants(ONE, "0x1d000000")
+    ),
     "four-windows": windowed(FOUR, *BETWEEN),
+    "four-windows-constants": windowed(FOUR, *BETWEEN, **constants(FOUR, "0x1cffff80")),
     "four-windows-null-allowed": windowed(FOUR, *BETWEEN, CONFIG_KASAN_NULL_CHECK=0),
     "compact-one-window": windowed(
         ONE, "0x20000000", "0x20000340", "0x1fffff80", "0x200003c0", CONFIG_KASAN_SHADOW_COMPACT=1
+    ),
+    "compact-four-windows-constants": windowed(
+        FOUR, *BETWEEN, CONFIG_KASAN_SHADOW_COMPACT=1, **constants(FOUR)
     ),
     "compact-four-windows": windowed(FOUR, *BETWEEN, CONFIG_KASAN_SHADOW_COMPACT=1),
 }
@@ -115,6 +129,42 @@ def test_against_the_oracle(tmp_path, cc, layout):
     assert passed, console
     # A loop that does nothing passes as well.
     assert int(passed[1], 16) > 1000000
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["variables", "constants"])
+@pytest.mark.parametrize("cc", ["clang-19", "gcc"])
+def test_the_fast_path(tmp_path, cc, known):
+    """With constants no check reads the table of windows, and GCC saves no register.
+
+    test_small.py counts instructions."""
+    defines = {
+        "CONFIG_KASAN_GENERIC": 1,
+        "CONFIG_KASAN_SHADOW_WINDOWED": 1,
+        "CONFIG_KASAN_SHADOW_OFFSET": "0x1c00e380UL",
+        **(constants([("0x20000000", "0xe380", "")]) if known else {}),
+    }
+    text = call(
+        [
+            *compiler(cc, "cortex-m3"),
+            *(
+                "-mcpu=cortex-m3",
+                "-mthumb",
+                "-std=gnu17",
+                "-O2",
+                "-ffreestanding",
+                "-fno-optimize-sibling-calls",
+            ),
+            *(f"-D{name}={value}" for name, value in defines.items()),
+            *("-I", ROOT / "include", "-S", ROOT / "runtime/abi/asan_access.c", "-o", "-"),
+        ],
+        tmp_path,
+    )
+    found = re.findall(r"(?ms)^(__asan_(?:load|store)(?:1|2|4|8|16)(?:_noabort)?):$(.*?)^\s*\.size\s", text)
+    assert len(found) == 20
+    for name, body in found:
+        assert ("kasan_windows" in body) != known, name
+        if cc == "gcc":
+            assert not re.search(r"(?m)^\s*(push|stm|str)", body), f"{name}: {body}"
 
 
 @pytest.mark.parametrize("cc", ["clang-19", "gcc"])

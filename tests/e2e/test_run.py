@@ -316,11 +316,11 @@ def test_max_reports_stops_the_machine(redzone, source):
     assert len(reports(result.stdout)) == 1
     again = [line for line in result.stdout.splitlines() if line.startswith("redzone: again: ")]
     text = "redzone: again: slab-out-of-bounds, write of 1 byte, program.c:7 in main() (report {})"
-    assert again == [text.format(2), text.format(3)]
-    assert "3 KASAN reports from 1 place:" in result.stderr
-    assert "1. slab-out-of-bounds, write of 1 byte, program.c:7 in main(), 3 times" in result.stderr
+    assert again == [text.format(2), text.format(4)]
+    assert "4 KASAN reports or more from 1 place:" in result.stderr
+    assert "1. slab-out-of-bounds, write of 1 byte, program.c:7 in main(), 4 times or more" in result.stderr
     assert "consequences" not in result.stderr
-    assert "stopped after 3 reports" in result.stderr
+    assert "stopped after 4 reports (--max-reports 3)" in result.stderr
 
 
 def test_log_keeps_the_lines_of_the_kernel(redzone, source, tmp_path):

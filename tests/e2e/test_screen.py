@@ -62,23 +62,24 @@ def test_repeated_reports(redzone, source, tmp_path):
     result = redzone("run", "--log", "console.log", source(LOOP), status=1)
     assert len(headlines(result.stdout)) == 2
     again = re.findall(r"^redzone: again: (.*)$", result.stdout, re.MULTILINE)
-    assert len(again) == 18
+    # The kernel prints a line for the 2nd, 4th, 8th and 16th report.
+    assert len(again) == 4
     assert again[0] == "slab-out-of-bounds, write of 1 byte, program.c:10 in main() (report 2)"
-    assert again[-1].endswith("(report 19)")
+    assert again[-1].endswith("(report 16)")
     # The program's own output stays where it was.
     lines = result.stdout.splitlines()
-    assert lines.index("round 3") == lines.index("redzone: again: " + again[2]) + 1
+    assert lines.index("round 3") == lines.index("redzone: again: " + again[1]) + 1
     said = result.stderr.splitlines()
-    at = said.index("redzone: 20 KASAN reports from 2 places:")
+    at = said.index("redzone: 17 KASAN reports or more from 2 places:")
     assert said[at + 1 : at + 4] == [
-        "redzone:   1. slab-out-of-bounds, write of 1 byte, program.c:10 in main(), 19 times",
+        "redzone:   1. slab-out-of-bounds, write of 1 byte, program.c:10 in main(), 16 times or more",
         "redzone:   2. slab-out-of-bounds, write of 1 byte, program.c:13 in main()",
         "redzone: later reports may be consequences of the first: fix that one first",
     ]
     # The kernel itself prints each place whole only once.
     log = (tmp_path / "console.log").read_text()
     assert len(headlines(log)) == 2
-    assert repeats(log) == list(range(2, 20))
+    assert repeats(log) == [2, 4, 8, 16]
 
 
 def test_repeated_reports_in_full(redzone, source, tmp_path):
@@ -129,8 +130,8 @@ def test_how_a_thread_begins_is_left_out(redzone, source, tmp_path):
 def test_no_symbolize_shows_what_the_kernel_prints(redzone, source):
     result = redzone("run", "--no-symbolize", source(LOOP), "--", "3", status=1)
     assert len(headlines(result.stdout)) == 2
-    assert repeats(result.stdout) == [2, 3]
-    assert "redzone: 4 KASAN reports" in result.stderr.splitlines()
+    assert repeats(result.stdout) == [2]
+    assert "redzone: 3 KASAN reports or more" in result.stderr.splitlines()
     result = redzone("run", "--no-symbolize", "--append", "kasan.repeat=full", source(LOOP), "--", "3")
     assert len(headlines(result.stdout)) == 4
     assert not repeats(result.stdout)

@@ -301,10 +301,19 @@ static void text_of_a_report(void)
 		CHECK_EQ(text_size, whole);
 		CHECK(strncmp(text_start, unit_line(0), strlen(unit_line(0))) == 0);
 	}
+	/* A report that is only counted has no text, so the callback gets its type. */
+	CHECK_EQ(kasan_option("kasan.repeat", "brief"), 0);
+	errors = 0;
+	for (volatile unsigned int i = 1; i <= 3; i++) {
+		EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(p + SIZE, 1));
+		CHECK_EQ(texts, 3 + i);
+		CHECK_EQ(errors, i);
+	}
+	CHECK_EQ(unit_lines(), 0);
+	CHECK_EQ(strcmp(text_start, "slab-out-of-bounds"), 0);
 	__asan_set_error_report_callback(NULL);
 	EXPECT_REPORT("slab-out-of-bounds", kasan_check_write(p + SIZE, 1));
-	CHECK_EQ(texts, 3);
-	CHECK_EQ(kasan_option("kasan.repeat", "brief"), 0);
+	CHECK_EQ(texts, 6);
 	give_back(p);
 }
 

@@ -320,5 +320,6 @@ def sha256(path):
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def plural(count, noun):
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+def plural(count, noun, at_least=False):
+    text = f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{text} or more" if at_least else text

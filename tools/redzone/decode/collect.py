@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Sorts reports into bugs, within bounds: a log of any length takes no more memory than these."""
 
-from redzone.decode import memory, signature
+from redzone.decode import memory, signature, tally
 from redzone.decode.model import Bug, Log, TestCase
 
 # Bugs that are told apart. More are counted only.
@@ -55,12 +55,15 @@ class Collector:
         self._bugs = {}
         self._left = BUDGET
         self.places = Places()
+        self._tally = tally.Tally()
+        # {signature: reports in full}; all of them, and those that only count_again() got
+        self._whole, self._skipped = {}, {}
+        # {signature: lines that may be followed by reports without one}
+        self._open = {}
 
     def add(self, report):
         """Take @report. Return its Bug, None if there are too many."""
         log = self.log
-        log.reports += 1
-        report.number = log.reports
         signature.set_roles(report)
         what = report.kind, report.type, report.access.kind
         place = what, [frame.text for frame in report.frames("call")]
@@ -70,14 +73,18 @@ class Collector:
         report.signature = known or signature.signature(report)
         if report.kind in ("kasan", "ubsan") and not report.again:
             self.places.learn(*place, report.signature)
+        self._tell(report, *place)
+        number = 1 + report.silent
+        log.reports += number
+        report.number = log.reports
         if report.kind == "kasan":
-            self.count(log.by_mode, report.mode or "unknown")
+            self.count(log.by_mode, report.mode or "unknown", number)
         named = report.kind in ("kasan", "asan", "hwasan", "mte", "kfence")
-        self.count(log.by_type, (report.type if named else report.kind) or "unknown")
+        self.count(log.by_type, (report.type if named else report.kind) or "unknown", number)
         bug = self._bugs.get(report.signature)
         if bug is None:
             if len(log.bugs) >= MAX_BUGS:
-                log.dropped += 1
+                log.dropped += number
                 return None
             bug = Bug(
                 signature=report.signature,
@@ -90,18 +97,37 @@ class Collector:
             )
             self._bugs[report.signature] = bug
             log.bugs.append(bug)
-        bug.count += 1
+        bug.count += number
+        if report.at_least:
+            self._open.setdefault(report.signature, []).append(report)
+        # Those that a later line of their place has gone on from are no more.
+        if report.again:
+            rest = [one for one in self._open.get(report.signature, ()) if one.at_least]
+            self._open[report.signature] = rest[-MAX_NAMES:]
+            bug.at_least = bool(rest)
         bug.last_time, bug.last_line = report.time, report.last_line
         if report.mode and report.mode not in bug.modes:
             bug.modes.append(report.mode)
         self._keep(bug, report)
         return bug
 
+    def _tell(self, report, what, frames):
+        """Find out how many reports @report, of the place @what and @frames, stands for."""
+        # Of a line that has been cut, the place is not known.
+        if report.kind not in ("kasan", "ubsan") or (report.again and len(report.title) >= _CUT):
+            report.at_least = report.again
+            return
+        place = (what, *frames[:_PLACE])
+        others = self._skipped if self._tally.knows(place) else self._whole
+        self._tally.add(place, report, others.get(report.signature, 0))
+        if not report.again:
+            self._whole[report.signature] = self._whole.get(report.signature, 0) + 1
+
     @staticmethod
-    def count(table, key):
+    def count(table, key, number=1):
         # A hostile log has a new type in each report.
         if key in table or len(table) < MAX_BUGS:
-            table[key] = table.get(key, 0) + 1
+            table[key] = table.get(key, 0) + number
 
     def _keep(self, bug, report):
         """Keep @report if it is one of the first, or smaller than all."""
@@ -142,6 +168,8 @@ class Collector:
             self.log.dropped += 1
             return
         bug.count += 1
+        for table in (self._whole, self._skipped):
+            table[bug.signature] = table.get(bug.signature, 0) + 1
         bug.last_time, bug.last_line = time, last_line
         if report.mode and report.mode not in bug.modes:
             bug.modes.append(report.mode)
@@ -165,6 +193,7 @@ class Collector:
                 self.log.bugs.append(bug)
                 continue
             other.count += bug.count
+            other.at_least = other.at_least or bug.at_least
             if bug.last_line > other.last_line:
                 other.last_time, other.last_line = bug.last_time, bug.last_line
             other.modes += [mode for mode in bug.modes if mode not in other.modes]
@@ -177,10 +206,11 @@ class Collector:
     def set_mode(self, bug, report, mode):
         """The mode of @report turns out to be @mode."""
         table = self.log.by_mode
-        table["unknown"] -= 1
+        number = 1 + report.silent
+        table["unknown"] -= number
         if not table["unknown"]:
             del table["unknown"]
-        self.count(table, mode)
+        self.count(table, mode, number)
         report.mode = mode
         memory.explain_map(report)
         if bug is not None and mode not in bug.modes:

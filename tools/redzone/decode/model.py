@@ -217,7 +217,9 @@ class Report:
     log, from 1. interleaved: lines of another report stand among its own, and cannot be told apart for sure.
     truncated: its end or beginning is missing, or lines of it were too many or too long.
     explanation: sentences in plain words. again: it stands in one line, because
-    the place was reported before; times: how often. raw: its lines without prefixes and control characters.
+    the place was reported before; times: how often. silent: how many reports of the place had no line since
+    the last one. at_least: more may have followed without a line. raw: its lines without prefixes and control
+    characters.
     """
 
     number: int = 0
@@ -244,6 +246,8 @@ class Report:
     interleaved: bool = False
     again: bool = False
     times: int = 1
+    silent: int = 0
+    at_least: bool = False
     raw: list[str] = field(default_factory=list)
 
     def stack(self, kind):
@@ -260,7 +264,8 @@ class Bug:
     """Reports with one signature.
 
     title: one line that names it. location: the line of source to look at first, None if not symbolized.
-    count: all of its reports; reports: those that were kept, the first ones and the smallest whole one.
+    count: all of its reports that the log tells of; at_least: there may have been more. reports: those that
+    were kept, the first ones and the smallest whole one.
     smallest: which of them is the smallest whole one, from 0. known: the baseline has it. modes, cases:
     where it was seen.
     """
@@ -272,6 +277,7 @@ class Bug:
     function: str = ""
     location: Location | None = None
     count: int = 0
+    at_least: bool = False
     first_time: str = ""
     last_time: str = ""
     first_line: int = 0
@@ -330,6 +336,11 @@ class Log:
     cases: list[TestCase] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     suspect: str = ""
+
+    @property
+    def at_least(self):
+        """May there have been more reports than the log tells of?"""
+        return any(bug.at_least for bug in self.bugs)
 
     def new_bugs(self):
         """Return the bugs that the baseline does not have."""

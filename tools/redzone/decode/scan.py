@@ -426,9 +426,10 @@ class Scanner:
             self._done(waiting)
 
     def _done(self, report):
+        # First, because it tells how many reports this one stands for.
+        bug = self.collector.add(report)
         if self._on_report is not None:
             self._on_report(report)
-        bug = self.collector.add(report)
         if report.kind == "kasan" and not report.mode and len(self._modeless) < MAX_PENDING:
             self._modeless.append((report, bug))
         self._last = report.kind, report.access.address, report.last_line

@@ -71,12 +71,13 @@ def _summary(screen, log, baseline):
         return
     kinds = ", ".join(f"{name} {count}" for name, count in sorted(log.by_mode.items()))
     bugs = base.plural(len(log.bugs), "bug")
-    screen.line((f"{base.plural(log.reports, 'report')}, {bugs}", "bold"), f" ({kinds})" if kinds else "")
+    reports = base.plural(log.reports, "report", log.at_least)
+    screen.line((f"{reports}, {bugs}", "bold"), f" ({kinds})" if kinds else "")
     for number, bug in enumerate(log.bugs, 1):
         where = f"  {place(bug.location)}" if bug.location else ""
         state = "  known" if bug.known else "  new" if baseline else ""
         screen.line(
-            f"{number:4}. {bug.count:5} x  {bug.title}",
+            f"{number:4}. {bug.count:5} x{'+' if bug.at_least else ' '} {bug.title}",
             (where, "cyan"),
             (state, "green" if bug.known else "bold red"),
         )
@@ -87,7 +88,7 @@ def _summary(screen, log, baseline):
 def _bug(screen, number, bug, everything):
     report = bug.reports[bug.smallest] if bug.reports else None
     screen.line((f"{number}. {bug.title}", "bold red"))
-    seen = f"seen {base.plural(bug.count, 'time')}" if bug.count > 1 else "seen once"
+    seen = f"seen {base.plural(bug.count, 'time', bug.at_least)}" if bug.count > 1 else "seen once"
     if bug.first_time:
         seen += f", first at {bug.first_time}" + (f", last at {bug.last_time}" if bug.count > 1 else "")
     screen.line(("   ", ""), (f"{seen}, signature {bug.signature}", "dim"))

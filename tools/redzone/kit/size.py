@@ -66,6 +66,7 @@ OPTIONS = {
     "CONFIG_KASAN_STACK_DEPTH": 8,
     "CONFIG_KASAN_WAITING_REPORTS": 0,
     "CONFIG_KASAN_REPEAT_PLACES": 8,
+    "CONFIG_KASAN_CHEAP_REPEATS": 0,
 }
 # Tables, whose size options set; the rest of .bss is the runtime's own.
 TABLES = ("first_segment", "first_entries", "places", "waiting", "kasan_windows")
@@ -77,6 +78,7 @@ PARTS = {
     "CONFIG_KASAN_START_CHECKS": 1,
     "CONFIG_KASAN_MULTI_SHOT": 0,
     "CONFIG_KASAN_WAITING_REPORTS": 1,
+    "CONFIG_KASAN_CHEAP_REPEATS": 1,
     "CONFIG_KASAN_STACK_OBJECTS": 0,
     "CONFIG_KASAN_BUG_TYPES": 0,
 }

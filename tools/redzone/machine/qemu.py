@@ -269,7 +269,7 @@ class _Boot:
             if self.on_line is not None and self.on_line(text, event, value) is True:
                 self.limit_from = time.monotonic()
             if event in ("report", "again"):
-                self._complete += 1
+                self._complete += 1 + value.silent
                 if self.machine.max_reports and self._complete >= self.machine.max_reports:
                     self.stopped = "reports"
                     return
@@ -402,7 +402,8 @@ def _judge(machine, reader, code, stopped, failed, errors):
     code: the kernel's status. failed: that of QEMU."""
     reported = base.REPORTED if reader.reports else None
     if stopped == "reports":
-        count = base.plural(machine.max_reports, "report")
+        # Those without a line come with the next line, so there may be more than were allowed.
+        count = base.plural(sum(1 + report.silent for report in reader.reports), "report")
         return base.REPORTED, f"stopped after {count} (--max-reports {machine.max_reports})"
     if stopped == "timeout":
         text = f"no end after {machine.timeout:g} s (--timeout); {_last_words(reader)}"

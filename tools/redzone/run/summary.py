@@ -148,27 +148,44 @@ def brief(number, report, sources):
 
 
 def groups(reports, sources):
-    """Return [(first report, how many)]: reports of one place are one group, in the order of the first."""
+    """Return [(first report, how many, whether there may have been more)], in the order of the first: reports
+    of one place are one group."""
     found = {}
     for report in reports:
         found.setdefault(place_key(report, sources), []).append(report)
-    return [(members[0], len(members)) for members in found.values()]
+    return [
+        (members[0], _number(members), any(report.at_least for report in members))
+        for members in found.values()
+    ]
+
+
+def _number(reports):
+    """Return how many reports there were, with those that had no line."""
+    return sum(1 + report.silent for report in reports)
 
 
 def counted(reports, different):
     """Return how many @reports there are, of which sanitizer, and from how many places: those of groups()."""
-    undefined, lost = sum(report.kind == "ubsan" for report in reports), sum(map(is_leak, reports))
-    counts = [(len(reports) - undefined - lost, "KASAN report"), (undefined, "UBSan report"), (lost, "leak")]
-    count = " and ".join(base.plural(count, what) for count, what in counts if count)
-    return count + (f" from {base.plural(len(different), 'place')}" if len(different) < len(reports) else "")
+    kinds = {"KASAN report": [], "UBSan report": [], "leak": []}
+    for report in reports:
+        kind = "leak" if is_leak(report) else "UBSan report" if report.kind == "ubsan" else "KASAN report"
+        kinds[kind].append(report)
+    count = " and ".join(
+        base.plural(_number(found), what, any(report.at_least for report in found))
+        for what, found in kinds.items()
+        if found
+    )
+    return count + (
+        f" from {base.plural(len(different), 'place')}" if len(different) < _number(reports) else ""
+    )
 
 
 def say_reports(reports, sources):
     """List the @reports, one line per place."""
     different = groups(reports, sources)
     base.say(f"{counted(reports, different)}:")
-    for number, (report, times) in enumerate(different, 1):
-        again = f", {times} times" if times > 1 else ""
+    for number, (report, times, at_least) in enumerate(different, 1):
+        again = f", {base.plural(times, 'time', at_least)}" if times > 1 else ""
         base.say(f"  {number}. {headline(report, sources)}{again}", fold=True)
     if len(different) > 1 and not is_leak(different[1][0]):
         base.say("later reports may be consequences of the first: fix that one first")

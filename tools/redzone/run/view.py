@@ -185,7 +185,7 @@ class View:
 
     def _again(self, text, report):
         """The kernel itself says that it has reported this place before."""
-        self._count += 1
+        self._count += 1 + report.silent
         self.symbols.look_up([report])
         if summary.place_key(report, self.sources) not in self._seen:
             # Not on this screen, so there is nothing more than the kernel's line.

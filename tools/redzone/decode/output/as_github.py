@@ -44,7 +44,8 @@ def annotation(bug, roots):
     if where is not None and where.path:
         properties = {"file": text.relative(where.path, roots), "line": str(max(1, where.line)), **properties}
     words = [text.line(one) for one in report.explanation] if report is not None else []
-    words.append(f"Seen {base.plural(bug.count, 'time')}, first in line {bug.first_line} of the log.")
+    seen = base.plural(bug.count, "time", bug.at_least)
+    words.append(f"Seen {seen}, first in line {bug.first_line} of the log.")
     command = "error" if types.is_error(bug) else "warning"
     head = ",".join(f"{key}={_property(value)}" for key, value in properties.items())
     return f"::{command} {head}::{_data(chr(10).join(words))}"

@@ -250,7 +250,7 @@ def _hash(script):
 def _summary(log):
     """Return the page's title."""
     new = len(log.new_bugs())
-    words = f"{base.plural(len(log.bugs), 'bug')} in {base.plural(log.reports, 'report')}"
+    words = f"{base.plural(len(log.bugs), 'bug')} in {base.plural(log.reports, 'report', log.at_least)}"
     if not log.bugs:
         return "No report in the log"
     return f"{words}, {new} new" if new != len(log.bugs) else words

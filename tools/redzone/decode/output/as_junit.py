@@ -3,6 +3,7 @@
 
 import xml.etree.ElementTree as ET
 
+from redzone.core import base
 from redzone.decode.output import as_text as text
 from redzone.decode.output import as_types as types
 
@@ -22,7 +23,8 @@ def _details(bug, roots):
     where = _where(bug, roots)
     if where:
         lines.append(f"at {where}")
-    seen = f"seen {bug.count} times, lines {bug.first_line} to {bug.last_line} of the log"
+    times = base.plural(bug.count, "time", bug.at_least)
+    seen = f"seen {times}, lines {bug.first_line} to {bug.last_line} of the log"
     lines.append(f"line {bug.first_line} of the log" if bug.count < 2 else seen)
     if bug.signature:
         lines.append(f"signature {text.line(bug.signature)}")
