@@ -77,7 +77,7 @@ DECODED = 3
 _CRASH = re.compile(r"Internal error|Unable to handle|Oops|BUG: unable|general protection|stack guard page")
 _FAULT = re.compile(r"(?<!BUG: )KASAN: [\w -]+ in range \[")
 _AT = re.compile(r"\b(?:pc|RIP) ?: .*?\b((?:__)?(?:redzone|kasan_port)_\w+)\+0x")
-_HOOK = re.compile(r"BUG: KASAN: .* in (?:__kasan|redzone|__redzone)_")
+HOOK = re.compile(r"BUG: KASAN: .* in (?:__kasan|redzone|__redzone)_")
 # What CONFIG_KASAN_EXTRA_INFO adds to the line before a stack.
 _TRACK = re.compile(r"\] (?:Allocated|Freed) by task \d+(.*):$")
 _EXTRA = re.compile(r" on cpu \d+ at \d+\.\d{6}s")
@@ -225,7 +225,7 @@ def readers(session, own, tree):
     decode`."""
     starts = [number for number, line in enumerate(session.lines) if "BUG: KASAN: " in line]
     lines = []
-    hooks = [session.lines[start] for start in starts if _HOOK.search(session.lines[start])]
+    hooks = [session.lines[start] for start in starts if HOOK.search(session.lines[start])]
     if hooks:
         lines.append(f"{len(hooks)} reports name KASAN's own function: {hooks[0].partition('] ')[2]}")
     for start, end in pairwise([*starts, len(session.lines)]):
