@@ -221,8 +221,8 @@ def _boots(image, rows):
 
 
 def exceptions(lines):
-    """Return how many exceptions the console @lines have that count as reports: those due to a check, and that
-    of Linux's suite kunit_fault, for which KASAN has no line with hardware tags."""
+    """Return how many exceptions the console @lines have that count as reports: those due to a check, and the
+    one of Linux's suite kunit_fault, for which KASAN has no line with hardware tags."""
     return max(sum(map(bool, map(find, lines))) for find in (_FAULT.search, _UNHANDLED.search))
 
 
