@@ -76,8 +76,9 @@ DECODED = 3
 # What Linux prints of an exception in the kernel, and a function of Redzone where it happened.
 _CRASH = re.compile(r"Internal error|Unable to handle|Oops|BUG: unable|general protection|stack guard page")
 _FAULT = re.compile(r"(?<!BUG: )KASAN: [\w -]+ in range \[")
+_UNHANDLED = re.compile(r"Unable to handle kernel")
 _AT = re.compile(r"\b(?:pc|RIP) ?: .*?\b((?:__)?(?:redzone|kasan_port)_\w+)\+0x")
-_HOOK = re.compile(r"BUG: KASAN: .* in (?:__kasan|redzone|__redzone)_")
+HOOK = re.compile(r"BUG: KASAN: .* in (?:__kasan|redzone|__redzone)_")
 # What CONFIG_KASAN_EXTRA_INFO adds to the line before a stack.
 _TRACK = re.compile(r"\] (?:Allocated|Freed) by task \d+(.*):$")
 _EXTRA = re.compile(r" on cpu \d+ at \d+\.\d{6}s")
@@ -219,13 +220,19 @@ def _boots(image, rows):
     return sessions
 
 
+def exceptions(lines):
+    """Return how many exceptions the console @lines have that count as reports: those due to a check, and the
+    one of Linux's suite kunit_fault, for which KASAN has no line with hardware tags."""
+    return max(sum(map(bool, map(find, lines))) for find in (_FAULT.search, _UNHANDLED.search))
+
+
 def readers(session, own, tree):
     """Return what readers of the console of @session do not understand: people, who want to know the caller
     of a hook, syzkaller's rules, kunit.py of Linux in @tree if it understands that of @own, `./redzone
     decode`."""
     starts = [number for number, line in enumerate(session.lines) if "BUG: KASAN: " in line]
     lines = []
-    hooks = [session.lines[start] for start in starts if _HOOK.search(session.lines[start])]
+    hooks = [session.lines[start] for start in starts if HOOK.search(session.lines[start])]
     if hooks:
         lines.append(f"{len(hooks)} reports name KASAN's own function: {hooks[0].partition('] ')[2]}")
     for start, end in pairwise([*starts, len(session.lines)]):
@@ -239,8 +246,7 @@ def readers(session, own, tree):
     ]
     if said[1] and not said[0]:
         lines.append(said[1])
-    # An exception that is due to a check counts too.
-    wanted = len(starts) + sum(bool(_FAULT.search(line)) for line in session.lines)
+    wanted = len(starts) + exceptions(session.lines)
     count = _decoded(session).reports
     if count != wanted:
         lines.append(f"./redzone decode finds {count} reports, the console has {wanted}")

@@ -14,7 +14,7 @@ from redzone.machine import console
 from redzone.testing.runner import SKIP, Result, result
 
 from .host import boot, build, disk, source
-from .suite import makes
+from .suite import HOOK, makes
 
 SLOW = True
 OPTIONS = ("seconds", "filter")
@@ -87,6 +87,10 @@ def wrong_with(lines, once=False):
                 wrong.append(f"a report of no bug: {text.strip()}")
             elif report and report[1] not in TITLES[waiting]:
                 wrong.append(f"bug {planted}, {waiting}: {text.strip()}")
+            elif report and HOOK.search(text):
+                wrong.append(
+                    f"bug {planted}, {waiting}: its report names KASAN's own function: {text.strip()}"
+                )
             waiting = None
         elif (
             "WARNING: CPU: " in text

@@ -135,6 +135,16 @@ bool __kasan_slab_pre_free(struct kmem_cache *cache, void *object, unsigned long
 }
 #endif
 
+/*
+ * The code that frees, for a report: the caller of SLUB's function, which SLUB tells __kasan_slab_pre_free() only. In Generic
+ * mode that has reported all that is wrong.
+ */
+#ifdef CONFIG_KASAN_GENERIC
+#define CODE_THAT_FREES() 0
+#else
+#define CODE_THAT_FREES() ((uintptr_t)__builtin_return_address(1))
+#endif
+
 bool __kasan_slab_free(struct kmem_cache *cache, void *object, bool init, bool still_accessible)
 {
 	struct redzone_cache *kasan = kasan_cache(cache);
@@ -145,7 +155,7 @@ bool __kasan_slab_free(struct kmem_cache *cache, void *object, bool init, bool s
 	/* Without metadata nothing can be noted of an object that its readers may still look at. */
 	if (!IS_ENABLED(CONFIG_KASAN_GENERIC) && still_accessible)
 		return false;
-	verdict = redzone_slab_free(kasan, object, kasan_reset_tag(object), 0);
+	verdict = redzone_slab_free(kasan, object, kasan_reset_tag(object), CODE_THAT_FREES());
 	if (likely(verdict == KASAN_FREE_QUARANTINED))
 		return true;
 	/* The grace period of such a cache is over, so no reader of the object is left. */

@@ -389,6 +389,14 @@ def test_a_report_that_other_readers_do_not_understand_is_named(tmp_path, monkey
     assert found and found[0].startswith("1 reports name KASAN's own function: ")
 
 
+def test_an_exception_is_one_report_with_and_without_a_line_of_kasan():
+    unhandled = (
+        "[    5.1] Unable to handle kernel NULL pointer dereference at virtual address 0000000000000000"
+    )
+    line = "[    5.1] KASAN: null-ptr-deref in range [0x0000000000000000-0x0000000000000007]"
+    assert [suite.exceptions(lines) for lines in ([unhandled], [unhandled, line], [line], [])] == [1, 1, 1, 0]
+
+
 def test_only_exceptions_inside_redzone_are_its_own():
     arm = "[    4.0] Internal error: Oops: 0000000096000006 [#1] PREEMPT SMP"
     x86 = "[    4.0] Oops: general protection fault, probably for non-canonical address: 0000 [#1] SMP KASAN"

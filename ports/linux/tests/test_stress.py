@@ -29,6 +29,10 @@ FREE = "MemFree:         1000000 kB"
             [FREE, BUG, REPORT.replace("slab-use-after-free", "wild-memory-access"), FREE],
             ["bug 1, read-after"],
         ),
+        (
+            [FREE, BUG, REPORT.replace("read_at", "__kasan_slab_free"), FREE],
+            ["bug 1, read-after-free: its report names KASAN's own function"],
+        ),
     ],
 )
 def test_each_planted_bug_has_a_report_and_nothing_else_has(lines, wrong):
