@@ -100,7 +100,7 @@ ALL_SUITES = {
     *(FEATURED - {WITH_GLOBALS, WITH_MTE_STACK, WITH_RT, WITH_SAMPLE}),
 }
 # Configurations for --filter: a changed suite runs in each mode.
-FILTERED = (ALL_SUITES - set(LOCKDEP)) | {
+FILTERED = (ALL_SUITES - {*LOCKDEP, *ON_RISCV64}) | {
     WITH_LOCKDEP,
     WITH_GLOBALS,
     WITH_MTE_STACK,
@@ -283,7 +283,7 @@ def run(context, matrix=False, only=None, timeout=TIMEOUT):
         target = machine_of(configuration, image, timeout=timeout)
         if context.filter:
             target.append.append(f"kunit.filter_glob={context.filter}")
-        elif not matrix:
+        elif not matrix or configuration == ON_RISCV64[-1]:
             target.append += filters(configuration)
         machines.append((label(configuration), target))
         if configuration == WITHOUT_PAN and not context.filter and not context.quick:
