@@ -2,6 +2,7 @@
 # The riscv64 port, and its files that run before there is shadow or inside a report.
 set(REDZONE_ARCH_RISCV64_SOURCES
 	head.S
+	compiler.c
 	entry.S
 	early.c
 	fault.c
@@ -27,6 +28,7 @@ set(REDZONE_ARCH_RISCV64_SOURCES
 	user_pgtable.c
 )
 set(REDZONE_ARCH_RISCV64_UNINSTRUMENTED
+	compiler.c
 	early.c
 	fault.c
 	fence.c
