@@ -205,7 +205,8 @@ static void open_object(const struct kasan_cache *cache, void *object, size_t si
 		kasan_fill(shadow, 0, count);
 }
 
-/* Poison a freed object; from then on its first shadow byte says whether its free metadata counts. */
+/* Poison a freed object; from then on its first shadow byte says whether its free metadata counts. Inline for the hooks;
+ * close_object() for the others. */
 static kasan_always_inline void close_shadow(uint8_t *shadow, uint32_t count)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
@@ -228,8 +229,10 @@ static void close_object(const struct kasan_cache *cache, const void *object)
 {
 	uint8_t *shadow = object_shadow(object);
 
-	if (kasan_likely(shadow))
-		close_shadow(shadow, object_granules(cache));
+	if (kasan_unlikely(!shadow))
+		return;
+	kasan_fill(shadow, KASAN_SLAB_FREE, object_granules(cache));
+	*shadow = KASAN_SLAB_FREE_META;
 }
 
 /* --- Metadata of one object: the cache is laid out, so that there is some --- */

@@ -137,6 +137,7 @@ static kasan_always_inline bool kasan_start_frames(const struct kasan_bounds *bo
 {
 	unsigned int i;
 
+	start->fp = start->room = 0;
 	start->far = false;
 	start->key = (uint32_t)ip;
 	/* All of these are in the key, because the nearest are often malloc() and functions around it, the same for all
