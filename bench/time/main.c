@@ -5,7 +5,7 @@
  *	PROGRAM ROUNDS THREADS
  *	time WALL CPU        nanoseconds: of the slowest thread, and of a thread's own CPU time in the mean
  *
- * A tenth of the rounds comes before, so that pages, caches and the quarantine are as in a program that runs for long.
+ * As many rounds come before, so that pages, caches and the quarantine are as in a program that runs for long.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -38,7 +38,7 @@ static void *run(void *argument)
 	struct worker *worker = argument;
 	double wall, cpu;
 
-	work(rounds / 10 + 1, worker->number);
+	work(rounds, worker->number);
 	pthread_barrier_wait(&start);
 	wall = now(CLOCK_MONOTONIC);
 	cpu = now(CLOCK_THREAD_CPUTIME_ID);

@@ -94,8 +94,8 @@ def script(path, text):
 def test_a_program_that_fails(tmp_path):
     good = script(tmp_path / "good", "echo time 1.000 100000.5")
     assert seconds.once(good, "redzone", 7, 1) == {"wall": 1, "cpu": 100000.5}
-    # So many rounds take 10 ms.
-    assert seconds.calibrate(good) == 99
+    # So many rounds take 20 ms.
+    assert seconds.calibrate(good) == 199
     for text, what in (
         ("echo FATAL: no tags >&2; exit 99", "FATAL: no tags"),
         ("exit 4", "status 4"),
