@@ -76,7 +76,7 @@ class Speed:
     says: str
 
 
-def _chosen(names, patterns):
+def chosen(names, patterns):
     """Return those of @names that one of @patterns, separated by commas, selects."""
     return [name for name in names if any(fnmatch.fnmatch(name, part) for part in patterns.split(","))]
 
@@ -259,14 +259,14 @@ def instruction_rows(figures, titles):
 
 def run(pattern, columns, runs, json_file, markdown_file, yes):
     """Carry out the command. Returns the exit status."""
-    names = _chosen(COLUMNS, columns)
+    names = chosen(COLUMNS, columns)
     if not names:
         raise Failure(f"no column matches '{columns}'; there are: {', '.join(COLUMNS)}")
     presets = [COLUMNS[name].preset for name in names]
     needed = [key for preset in presets for key in builder.tools_of(preset)]
     doctor.require([*needed, *page.TOOLS], "run the benchmark", yes)
     every = _programs()
-    wanted = _chosen([program.name for program in every], pattern)
+    wanted = chosen([program.name for program in every], pattern)
     programs = [program for program in every if program.name in wanted]
     if not programs:
         raise Failure(f"no program matches '{pattern}'; there are: {', '.join(p.name for p in every)}")
