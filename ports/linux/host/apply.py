@@ -124,14 +124,16 @@ def _make_new(tree):
 
 
 def _check_edits(tree):
-    """Raise Failure if somebody has changed Redzone's files in the tree: they would be lost."""
+    """Raise Failure if somebody has changed Redzone's files in the tree: they would be lost. Return whether
+    files are missing."""
     wanted = json.loads((tree.here / MANIFEST).read_text(encoding="utf-8"))["files"]
-    for place, digest in wanted.items():
-        path = tree.here / place
-        if not path.is_file() or base.sha256(path) != digest:
+    there = {place: tree.here / place for place in wanted if (tree.here / place).is_file()}
+    for place, path in there.items():
+        if base.sha256(path) != wanted[place]:
             raise Failure(
                 f"{path} was changed after --apply; save it elsewhere and remove it, then try again"
             )
+    return len(there) < len(wanted)
 
 
 def _update(tree):
@@ -159,8 +161,9 @@ def apply(folder):
             f"{folder} is Linux {version}; this port is for Linux {LINE}.x, so get a tree of that line"
         )
     if tree.is_applied():
-        _check_edits(tree)
-        if not _stale(tree):
+        incomplete = _check_edits(tree)
+        # In this order: _update() takes the files that _stale() has made.
+        if not _stale(tree) and not incomplete:
             shutil.rmtree(tree.new)
             return [f"{folder}: Redzone is in Linux {version} already; nothing is changed"]
         _update(tree)

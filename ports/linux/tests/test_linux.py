@@ -135,6 +135,15 @@ def test_changed_files_of_the_port_are_not_lost(tree):
     assert path.read_text(encoding="utf-8") == "mine\n"
 
 
+def test_a_file_that_is_missing_comes_back(tree):
+    """What the error of the test above tells the user to do."""
+    apply.apply(tree)
+    path = tree / "mm/kasan/slab.c"
+    path.unlink()
+    assert "up to date" in apply.apply(tree)[0]
+    assert path.read_bytes() == (ROOT / "ports/linux/kasan/slab.c").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("makefile", "message"),
     [
