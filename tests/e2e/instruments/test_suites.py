@@ -45,7 +45,7 @@ def test_nothing_is_in_no_part(name):
 ONLY_IN_REST = {
     *("clang-22", "slab", "rt", "scs+erase", "mtestack", "taggedglobals", "with_globals", "stack", "sample"),
     ("sw_tags", "outline"),
-    *("asymm", ("hw_tags", "asymm"), "riscv64"),
+    *("asymm", ("hw_tags", "asymm")),
 }
 
 

@@ -145,6 +145,7 @@ REST = {
     WITH_MTE_STACK,
     WITH_GLOBALS,
     WITH_SAMPLE,
+    *ON_RISCV64[1:],
 }
 # The modes of hardware tags differ only in how they report a bad access, and tags are slow to emulate.
 KASAN_SUITES = "kunit.filter_glob=kasan*"
