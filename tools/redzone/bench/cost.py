@@ -31,6 +31,8 @@ MODES = {
 # Parameters of the boots without stack traces, and of those without KASAN.
 NO_TRACES = "kasan.stacktrace=off"
 OFF = "kasan=off"
+# What the kernel does otherwise with a program.
+WITHOUT_PROGRAM = ("kasan.page_redzone=off",)
 TIMEOUT = 1800
 CPUS = (1, 2, 4, 8)
 TRACE_CPUS = (1, 4, 8)
@@ -263,6 +265,8 @@ def run_kernel(title, image, mode, *arguments, **options):
     @title: for messages. @options: of the machine."""
     lines = []
     chosen = {"icount": True, "timeout": TIMEOUT, **options}
+    # The benchmark is a program, and what is measured is a kernel without one.
+    chosen["append"] = [*WITHOUT_PROGRAM, *chosen.get("append", ())]
     target = qemu.Machine(image.image, mode=mode, arguments=list(arguments), **chosen)
     outcome = qemu.boot(target, lambda text, event, value: lines.append(text))
     if outcome.status != base.OK:
