@@ -47,7 +47,8 @@ void *kvmalloc(size_t size, gfp_t gfp)
 
 void kvfree(const void *p)
 {
-	if (is_vmalloc_addr(p))
+	/* The pool of sampled objects is an area itself. */
+	if (is_vmalloc_addr(p) && !kasan_sample_owns(p))
 		vfree(p);
 	else
 		kfree(p);

@@ -14,6 +14,7 @@
 #include <kernel/sched.h>
 #include <kernel/slab.h>
 #include <kernel/string.h>
+#include <kernel/vmalloc.h>
 
 #include "kasan_test.h"
 
@@ -428,6 +429,16 @@ static void sizes_and_reallocation(struct kunit *test)
 	kfree(p);
 }
 
+/* The pool is an area of vmalloc space, but its objects are not areas. */
+static void kvfree_of_an_object(struct kunit *test)
+{
+	char *p = at_beginning(test, 50);
+
+	KUNIT_EXPECT_TRUE(test, is_vmalloc_addr(p));
+	kvfree(p);
+	KUNIT_EXPECT_EQ(test, kasan_sample_size(p), 0);
+}
+
 static void alignment(struct kunit *test)
 {
 	static const size_t sizes[] = {8, 24, 64, 128, 512, 1000, 2048, 4096};
@@ -537,8 +548,8 @@ KUNIT_CASES(kasan_sampled_cases, KUNIT_CASE(overflow), KUNIT_CASE(underflow),
 	    KUNIT_CASE(invalid_free), KUNIT_CASE(bytes_past_the_object),
 	    KUNIT_CASE(bytes_before_the_object), KUNIT_CASE(code_that_is_not_instrumented),
 	    KUNIT_CASE(object_of_a_cache), KUNIT_CASE(what_is_found),
-	    KUNIT_CASE(sizes_and_reallocation), KUNIT_CASE(alignment), KUNIT_CASE(traffic),
-	    KUNIT_CASE(price), KUNIT_CASE(by_time));
+	    KUNIT_CASE(sizes_and_reallocation), KUNIT_CASE(kvfree_of_an_object),
+	    KUNIT_CASE(alignment), KUNIT_CASE(traffic), KUNIT_CASE(price), KUNIT_CASE(by_time));
 KUNIT_SUITE(kasan_sampled, kasan_sampled_cases, .init = init, .exit = exit);
 
 #endif
