@@ -67,15 +67,24 @@ static struct entry *get_entry(const struct kmem_cache *cache)
 	return entry;
 }
 
-static void release_object(struct redzone_cache *kasan, void *object)
+static void release_objects(struct redzone_cache *kasan, void *const *objects, size_t count)
 {
 	/* Not the entry's owner: the first caches move to another place while Linux boots. */
-	struct kmem_cache *cache = virt_to_slab(object)->slab_cache;
+	struct kmem_cache *cache = virt_to_slab(objects[0])->slab_cache;
+	size_t i;
 
-	/* The track of the free was in it. */
-	if (unlikely(slab_want_init_on_free(cache)) && !kasan->free_meta_offset)
-		memset(object, 0, sizeof(struct redzone_free_meta));
-	___cache_free(cache, object, _THIS_IP_);
+	/* The track of the free was in them. */
+	if (unlikely(slab_want_init_on_free(cache)) && !kasan->free_meta_offset) {
+		for (i = 0; i < count; i++)
+			memset(objects[i], 0, sizeof(struct redzone_free_meta));
+	}
+	for (i = 0; i < count; i++)
+		___cache_free(cache, objects[i], _THIS_IP_);
+}
+
+static void release_object(struct redzone_cache *kasan, void *object)
+{
+	release_objects(kasan, &object, 1);
 }
 
 void __ref kasan_cache_create(struct kmem_cache *cache, unsigned int *size, slab_flags_t *flags)
@@ -99,7 +108,9 @@ void __ref kasan_cache_create(struct kmem_cache *cache, unsigned int *size, slab
 	entry->kasan = (struct redzone_cache){
 		.name = cache->name,
 		.object_size = cache->object_size,
+		.flags = KASAN_CACHE_RELEASE_BULK,
 		.release = release_object,
+		.release_bulk = release_objects,
 	};
 	if (cache->ctor)
 		entry->kasan.flags |= KASAN_CACHE_NO_FREE_META_IN_OBJECT;

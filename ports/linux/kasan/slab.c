@@ -53,12 +53,16 @@ void __kasan_poison_new_object(struct kmem_cache *cache, void *object)
 
 /* --- Objects --- */
 
+/*
+ * Each object passes through here, so these functions end with a jump to the runtime's (Makefile): they have no frame, and
+ * are in no trace.
+ */
 void *__must_check __kasan_slab_alloc(struct kmem_cache *cache, void *object, gfp_t flags,
 				      bool init)
 {
 	struct redzone_cache *kasan = kasan_cache(cache);
 
-	if (unlikely(!kasan || !object || is_kfence_address(object)))
+	if (unlikely(!kasan || is_kfence_address(object)))
 		return object;
 	return redzone_slab_alloc_init(kasan, object, kasan->object_size, init);
 }
@@ -103,11 +107,16 @@ static void *start_of_slot(struct kmem_cache *cache, void *object)
 }
 
 /*
- * Only what is wrong ends here; all else is left to __kasan_slab_free(), which SLUB calls next. So that need not look again
- * whether @object is the start of a slot.
+ * Only what is wrong ends here; all else is left to __kasan_slab_free(), which SLUB calls next. Unless SLUB writes to the
+ * object first, or its free comes after a grace period, that finds what is wrong just as well.
  */
+static bool is_checked_later(struct kmem_cache *cache)
+{
+	return likely(!(cache->flags & SLAB_TYPESAFE_BY_RCU) && !slab_want_init_on_free(cache));
+}
+
 #ifdef CONFIG_KASAN_GENERIC
-bool __kasan_slab_pre_free(struct kmem_cache *cache, void *object, unsigned long ip)
+static noinline bool check_now(struct kmem_cache *cache, void *object, unsigned long ip)
 {
 	struct redzone_cache *kasan = kasan_cache(cache);
 
@@ -118,6 +127,11 @@ bool __kasan_slab_pre_free(struct kmem_cache *cache, void *object, unsigned long
 		return false;
 	return free_slowly(cache, object, start_of_slot(cache, object), ip);
 }
+
+bool __kasan_slab_pre_free(struct kmem_cache *cache, void *object, unsigned long ip)
+{
+	return is_checked_later(cache) ? false : check_now(cache, object, ip);
+}
 #else
 bool __kasan_slab_pre_free(struct kmem_cache *cache, void *object, unsigned long ip)
 {
@@ -126,24 +140,42 @@ bool __kasan_slab_pre_free(struct kmem_cache *cache, void *object, unsigned long
 	if (unlikely(is_kfence_address(object)))
 		return false;
 	base = start_of_slot(cache, object);
-	/* Unless SLUB writes to the object first, or its free comes after a grace period, __kasan_slab_free() finds a
-	 * double free just as well. */
-	if (likely(kasan_reset_tag(object) == base && !(cache->flags & SLAB_TYPESAFE_BY_RCU) &&
-		   !slab_want_init_on_free(cache)))
+	if (likely(kasan_reset_tag(object) == base && is_checked_later(cache)))
 		return false;
 	return free_slowly(cache, object, base, ip);
 }
 #endif
 
-/*
- * The code that frees, for a report: the caller of SLUB's function, which SLUB tells __kasan_slab_pre_free() only. In Generic
- * mode that has reported all that is wrong.
- */
 #ifdef CONFIG_KASAN_GENERIC
-#define CODE_THAT_FREES() 0
+
+static void *slot_of(struct redzone_cache *kasan, void *object)
+{
+	return start_of_slot(virt_to_slab(object)->slab_cache, object);
+}
+
+/* For a cache with readers, and the metadata of its objects after them. */
+static noinline bool free_typesafe(struct redzone_cache *kasan, void *object, bool still_accessible)
+{
+	enum redzone_free_verdict verdict = redzone_slab_free(kasan, object, object, 0);
+
+	/* The grace period is over, so no reader of the object is left. */
+	if (verdict == KASAN_FREE_NOW && !still_accessible)
+		verdict = redzone_slab_free_deferred(kasan, object);
+	return verdict != KASAN_FREE_NOW;
+}
+
+bool __kasan_slab_free(struct kmem_cache *cache, void *object, bool init, bool still_accessible)
+{
+	struct redzone_cache *kasan = kasan_cache(cache);
+
+	if (unlikely(!kasan || is_kfence_address(object)))
+		return false;
+	if (unlikely(kasan->flags & KASAN_CACHE_NO_QUARANTINE))
+		return free_typesafe(kasan, object, still_accessible);
+	return redzone_slab_free_search(kasan, object, slot_of);
+}
+
 #else
-#define CODE_THAT_FREES() ((uintptr_t)__builtin_return_address(1))
-#endif
 
 bool __kasan_slab_free(struct kmem_cache *cache, void *object, bool init, bool still_accessible)
 {
@@ -153,19 +185,17 @@ bool __kasan_slab_free(struct kmem_cache *cache, void *object, bool init, bool s
 	if (unlikely(!kasan || is_kfence_address(object)))
 		return false;
 	/* Without metadata nothing can be noted of an object that its readers may still look at. */
-	if (!IS_ENABLED(CONFIG_KASAN_GENERIC) && still_accessible)
+	if (still_accessible)
 		return false;
-	verdict = redzone_slab_free(kasan, object, kasan_reset_tag(object), CODE_THAT_FREES());
-	if (likely(verdict == KASAN_FREE_QUARANTINED))
-		return true;
-	/* The grace period of such a cache is over, so no reader of the object is left. */
-	if (verdict == KASAN_FREE_NOW && !still_accessible &&
-	    (kasan->flags & KASAN_CACHE_NO_QUARANTINE))
-		verdict = redzone_slab_free_deferred(kasan, object);
+	/* For reports of a double free: the caller of SLUB's function, which SLUB tells __kasan_slab_pre_free() only. */
+	verdict = redzone_slab_free(kasan, object, kasan_reset_tag(object),
+				    (uintptr_t)__builtin_return_address(1));
 	if (verdict == KASAN_FREE_NOW && unlikely(init) && kasan_has_integrated_init())
 		memset(kasan_reset_tag(object), 0, kasan->object_size);
 	return verdict != KASAN_FREE_NOW;
 }
+
+#endif
 
 void *__must_check __kasan_kmalloc_large(const void *ptr, size_t size, gfp_t flags)
 {
