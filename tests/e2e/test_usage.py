@@ -145,7 +145,7 @@ BAD_OPTIONS = [
     (("bench", "--json", "no/file"), "no/file' cannot be written"),
     (("bench", "--markdown", "."), "cannot be written"),
     (("bench", "--modes", "generic"), "'generic' is not accepted; accepted: none, generic-inline"),
-    (("bench", "trace"), "'trace'; there are: traces, stackleak, lockdep, rt, programs, profile"),
+    (("bench", "trace"), "'trace'; there are: traces, stackleak, lockdep, rt, programs, time, profile"),
     (
         ("bench", "--json", "x", "traces"),
         "give the options of a table after its name: ./redzone bench traces",
