@@ -148,7 +148,8 @@ void program_library_roots(program_scan_fn scan)
 void program_exit(int status)
 {
 	if (current == READ_ONCE(running) || is_other_thread()) {
-		struct program_jump registers;
+		/* What setjmp() leaves out would be what functions before have left on the stack. */
+		struct program_jump registers = {0};
 
 		/* Pointers that are in registers are found here, at the low end of what is the program's. */
 		(void)setjmp(&registers);
