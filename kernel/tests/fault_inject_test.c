@@ -12,6 +12,7 @@
 #include <kernel/mempool.h>
 #include <kernel/mm.h>
 #include <kernel/module.h>
+#include <kernel/percpu.h>
 #include <kernel/rcupdate.h>
 #include <kernel/sched.h>
 #include <kernel/smp.h>
@@ -142,6 +143,21 @@ static int pages_work(void)
 			__free_pages(pages[i], i / 2);
 	}
 	return err;
+}
+
+static int percpu_work(void)
+{
+	PER_CPU_POINTER(u64, copies) = alloc_percpu(copies);
+
+	if (!copies)
+		return -ENOMEM;
+	free_percpu(copies);
+	return 0;
+}
+
+static void percpu(struct kunit *test)
+{
+	fault_walk_own(test, percpu_work, 1);
 }
 
 static void pages(struct kunit *test)
@@ -543,6 +559,7 @@ static struct kunit_case fault_inject_test_cases[] = {
 	KUNIT_CASE(objects),
 	KUNIT_CASE(caches),
 	KUNIT_CASE(typesafe_caches),
+	KUNIT_CASE(percpu),
 	KUNIT_CASE(pages),
 	KUNIT_CASE(areas),
 	KUNIT_CASE(area_pages),

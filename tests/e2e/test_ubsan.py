@@ -43,8 +43,8 @@ def test_reports_and_summary(redzone, bugs):
     assert re.match(r"\[ *\d+\.\d{6}\] shift by 40, but type 'int' has 32 bits\n", report), report
     assert re.search(r" shifted\+0x\w+/0x\w+ +bugs\.c:4\n", report), report
     assert explain.UNDEFINED["shift-out-of-bounds"][1] in report
-    assert "redzone: 4 UBSan reports from 2 places:" in result.stderr, result.stderr
-    assert "1. shift-out-of-bounds, bugs.c:4 in shifted(), 3 times" in result.stderr
+    assert "redzone: 3 UBSan reports or more from 2 places:" in result.stderr, result.stderr
+    assert "1. shift-out-of-bounds, bugs.c:4 in shifted(), 2 times or more" in result.stderr
     assert "2. signed-integer-overflow, bugs.c:8 in known()" in result.stderr
 
 
