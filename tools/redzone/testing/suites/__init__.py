@@ -50,6 +50,7 @@ ORDER = (
     "kunit-matrix",
     "mte-stack",
     "rt",
+    "riscv64",
     "linux-kunit",
     "bench",
     "bench-modes",

@@ -96,7 +96,7 @@ ALL_SUITES = {
     ("off", "inline", "clang-19", 4),
     ("sw_tags", "inline", "clang-19", 1),
     ("hw_tags", "sync", "clang-19", 1),
-    ON_RISCV64[0],
+    *ON_RISCV64[:2],
     *(FEATURED - {WITH_GLOBALS, WITH_MTE_STACK, WITH_RT, WITH_SAMPLE}),
 }
 # Configurations for --filter: a changed suite runs in each mode.
@@ -108,9 +108,10 @@ FILTERED = (ALL_SUITES - {*LOCKDEP, *ON_RISCV64}) | {
     WITH_SAMPLE,
 }
 # Configurations that differ from another only in the compiler's version, or in the number of CPUs as others
-# do; those that the suite lockdep runs; and the second slab allocator.
+# do; those that the suites lockdep and riscv64 run; and the second slab allocator.
 MATRIX_ONLY = {
     *SECOND_ALLOCATOR,
+    *ON_RISCV64,
     ("generic", "outline", "clang-19", 4),
     ("generic", "inline", "gcc", 1),
     ("generic", "outline", "gcc", 1),
@@ -145,7 +146,6 @@ REST = {
     WITH_MTE_STACK,
     WITH_GLOBALS,
     WITH_SAMPLE,
-    *ON_RISCV64[1:],
 }
 # The modes of hardware tags differ only in how they report a bad access, and tags are slow to emulate.
 KASAN_SUITES = "kunit.filter_glob=kasan*"
@@ -284,7 +284,7 @@ def run(context, matrix=False, only=None, timeout=TIMEOUT):
         target = machine_of(configuration, image, timeout=timeout)
         if context.filter:
             target.append.append(f"kunit.filter_glob={context.filter}")
-        elif not matrix or configuration == ON_RISCV64[-1]:
+        elif not matrix or configuration in ON_RISCV64:
             target.append += filters(configuration)
         machines.append((label(configuration), target))
         if configuration == WITHOUT_PAN and not context.filter and not context.quick:
