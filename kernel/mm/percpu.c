@@ -6,7 +6,7 @@
  *
  * An allocation is one object of kmalloc(), so its stacks, its quarantine and its bad frees are kmalloc()'s. Before the
  * first copy lies a description of the area, for the free and for reports. It stays readable after the free, and its seal
- * tells whether something else has been written over it. It lies behind the bytes where the runtime and the allocator keep
+ * tells whether something else has been written over it. It lies after the bytes where the runtime and the allocator keep
  * what they need of freed objects. Not instrumented, because it reads the description, which is poisoned.
  */
 #include <kernel/kernel.h>

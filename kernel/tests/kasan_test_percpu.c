@@ -10,7 +10,7 @@
 
 #include "kasan_test.h"
 
-/* Of a size that fills its cache lines, and of one that does not fill a granule. */
+/* One variable fills its cache line, and the last granule of the other is not full. */
 struct counters {
 	u64 hits[8];
 };

@@ -69,7 +69,7 @@ static void blocks_of_pages(struct kunit *test)
 	char *p;
 
 	choose(test, PAGE_REDZONE_ALL);
-	/* What is needed once. */
+	/* The first allocation may take memory that is kept. */
 	page[0] = alloc_pages(GFP_KERNEL, 0);
 	KUNIT_ASSERT_NOT_NULL(test, page[0]);
 	__free_pages(page[0], 0);

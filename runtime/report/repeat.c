@@ -3,8 +3,9 @@
  * repeat.c - kasan.repeat=: the places whose bugs have been reported.
  *
  * A bug in a loop is found each time round, and the second report repeats the first. So a table remembers the places of
- * reports. Of the later reports of a place the 2nd, 4th, 8th and so on are one line, and the others are only counted:
- * what counting needs is captured first, and the rest, with the search for the owner, only for what is printed.
+ * reports. When a place is reported for the 2nd, 4th, 8th time and so on, one line is printed. All other reports from it
+ * are only counted. The runtime therefore captures first what it needs to count a report, and the rest, with the search
+ * for the owner, only if the report will be printed.
  *
  * A place is the type of the bug, the kind of access, and the first frames of the call trace: the bad access with its
  * callers, because one helper may serve many callers. An asynchronous report does not begin at its access, so its place
@@ -138,7 +139,7 @@ unsigned long kasan_count_silently(struct kasan_report *report)
 {
 	struct place place, *at, *found = NULL;
 
-	/* Of an address without shadow, the address itself gives the type. */
+	/* If an address has no shadow, its type depends on the address itself: it needs the whole report. */
 	if (!KASAN_IS_NOT_OF_MEMORY(report) && !report->has_shadow)
 		return 0;
 	fill_place(&place, report);

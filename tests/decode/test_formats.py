@@ -410,7 +410,7 @@ def _many():
 
 @pytest.mark.parametrize("bugs", [5, 40, 2000])
 def test_counting_without_parsing(monkeypatch, bugs):
-    """What is only counted is counted as if it had been parsed: repeats, further bugs, other traces of a bug."""
+    """Reports that are only counted give the same numbers as if they had been parsed: repeats, more bugs, more traces."""
     monkeypatch.setattr(collect, "MAX_BUGS", bugs)
     text = _many()
     fast = decode(text)

@@ -127,7 +127,7 @@ static void other_places(void)
 }
 
 /* Between bugs that are only counted, another one of the same access is seen: by the memory, and by a type that is
- * given. What is only counted has the type of its place, for the port and for programs. */
+ * given. A report that is only counted gets the type of its place, for the port and for programs. */
 static void types_of_what_is_only_counted(void)
 {
 	uintptr_t addr = bad;

@@ -68,7 +68,7 @@ static uintptr_t make(size_t count, enum end end)
 	return frames[0];
 }
 
-/* What a hook does. @known: is the stack the trace of the @count return addresses @pcs? */
+/* Do what a hook does. @known: is the stack the trace of the @count return addresses @pcs? */
 static bool same(uintptr_t first, const uintptr_t *pcs, size_t count)
 {
 	const struct kasan_bounds bounds = bounds_of();

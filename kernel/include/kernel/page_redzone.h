@@ -12,8 +12,11 @@
 
 struct page;
 
-/* What has a redzone page: nothing; large objects of kmalloc(), in front of them; also each block of alloc_pages(), after
- * it, so that each has one in front of it too. */
+/*
+ * enum page_redzone - which allocations get a redzone page
+ * @PAGE_REDZONE_OFF: none. @PAGE_REDZONE_LARGE: large objects of kmalloc(), in front of them. @PAGE_REDZONE_ALL: also each
+ * block of alloc_pages(), after it, so that the next block has one in front of it.
+ */
 enum page_redzone {
 	PAGE_REDZONE_OFF,
 	PAGE_REDZONE_LARGE,

@@ -33,7 +33,7 @@ FIGURES = {
 
 def test_figures_are_medians_of_the_turns():
     one = FIGURES["heap-64"][1]
-    # Of the ratios: that of the medians would be 6.0.
+    # The median of the ratios is 5; the ratio of the medians would be 6.
     assert seconds.ratio(one, "redzone", "without") == (5, 4, 6)
     assert seconds.ratio(one, "redzone", "asan") == (60 / 90, 0.5, 0.8)
     assert seconds.ratio(one, "hwasan", "without") is None
@@ -137,7 +137,7 @@ def test_each_program_does_its_work(tmp_path, ours):
 
 
 def test_a_bug_is_reported(tmp_path, ours):
-    """What is measured is checked: a program with a bug in its heap is refused."""
+    """The programs are checked while they are measured: one with a bug in its heap is refused."""
     source = tmp_path / "heap.c"
     text = (seconds.OWN / "heap.c").read_text(encoding="utf-8")
     source.write_text(text.replace("(*at)[SIZE - 1]", "(*at)[SIZE]"), encoding="utf-8")

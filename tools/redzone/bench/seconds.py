@@ -80,7 +80,7 @@ SANITIZERS = {
 
 @dataclass(frozen=True)
 class Row:
-    """What is measured. source: in bench/time. library: absolute paths of further files."""
+    """A program that is measured. source: in bench/time. library: absolute paths of further files."""
 
     name: str
     title: str

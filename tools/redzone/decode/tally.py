@@ -2,7 +2,7 @@
 """Counts the reports of a place by its `again` lines: there is one for the 2nd, 4th, 8th report and so on.
 
 Older runtimes print one for each. A log may have several boots, each of which counts from 1, and parts of it
-may be missing. What is counted is never more than there were.
+may be missing. The number is never higher than that of the reports.
 """
 
 from dataclasses import dataclass

@@ -24,7 +24,7 @@
 #define S_FRAME	     288
 #define PT_REGS_SIZE 304
 
-/* What a stack pointer is a multiple of when there is an exception. */
+/* The stack pointer must be a multiple of this when there is an exception. */
 #define STACK_ALIGN 16
 
 #define REG_RA 1
