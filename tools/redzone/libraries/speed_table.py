@@ -15,7 +15,7 @@ LIBDEFLATE = Library(
     ),
 )
 
-# Packing and unpacking memory needs these functions. The crate is that of the suite zlib.
+# Packing and unpacking memory needs these files. The crate is that of the suite zlib.
 _ZLIB = "adler32 compress crc32 deflate inffast inflate inftrees trees uncompr zutil"
 ZLIB = Library(
     "zlib",
