@@ -359,10 +359,12 @@ long redzone_syscall(long nr, long a, long b, long c, long d, long e, long f)
 
 	/* The search for leaks looks at all of the stack from here on. In a large frame it would find what earlier functions have
 	 * left there, and take that for pointers of the program. */
-	if (nr == NR_EXIT)
+	switch (nr) {
+	case NR_EXIT:
 		libc_thread_exit((int)(a & 0xff));
-	if (nr == NR_EXIT_GROUP)
+	case NR_EXIT_GROUP:
 		program_exit((int)(a & 0xff));
+	}
 	result = do_syscall(nr, a, b, c, d, e, f);
 	/* Replace the pages that the kernel has needed of the stack. A failure counts only if a page is touched and there is none. */
 	(void)stack_refill(GFP_KERNEL);
