@@ -102,7 +102,6 @@ void el1_irq_handler(struct pt_regs *regs);
 void el1_fiq_handler(struct pt_regs *regs);
 void el1_error_handler(struct pt_regs *regs);
 _Noreturn void bad_mode_handler(struct pt_regs *regs, unsigned int vector);
-struct pt_regs *overflow_handler(struct pt_regs *regs);
 void el1_stack_handler(struct pt_regs *regs);
 
 #endif

@@ -77,7 +77,5 @@ void user_init_cpu(void);
 /* Entry points of entry.S. */
 void kernel_trap(struct pt_regs *regs);
 void user_trap(struct pt_regs *regs);
-struct pt_regs *overflow_handler(struct pt_regs *regs);
-void stack_handler(struct pt_regs *regs);
 
 #endif
