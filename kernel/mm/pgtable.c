@@ -78,20 +78,12 @@ static phys_addr_t zeroed_page(void)
 	return pa;
 }
 
-/*
- * Return: the table that @entry, of @level, points to, ready to be changed: it is created if there is none,
- * copied if it is shared; a block is cut into pieces of the next level. NULL if there is no memory.
- */
-static u64 *own_table(u64 *entry, unsigned long va, int level)
+/* The entry @old at @entry, of @level, leads to no table of its own: give it one. Return: that; NULL if there is no memory. */
+static noinline u64 *make_own_table(u64 *entry, u64 old, unsigned long va, int level)
 {
-	u64 old = READ_ONCE(*entry);
-	phys_addr_t table;
+	phys_addr_t table = zeroed_page();
 	u64 *p;
 
-	if (is_own_table(old, level))
-		return table_va(pte_address(old));
-
-	table = zeroed_page();
 	if (!table)
 		return NULL;
 	p = table_va(table);
@@ -110,6 +102,19 @@ static u64 *own_table(u64 *entry, unsigned long va, int level)
 	smp_wmb();
 	set_entry(entry, pte_table(table), va, level);
 	return p;
+}
+
+/*
+ * Return: the table that @entry, of @level, points to, ready to be changed: it is created if there is none,
+ * copied if it is shared; a block is cut into pieces of the next level. NULL if there is no memory.
+ */
+static u64 *own_table(u64 *entry, unsigned long va, int level)
+{
+	u64 old = READ_ONCE(*entry);
+
+	if (likely(is_own_table(old, level)))
+		return table_va(pte_address(old));
+	return make_own_table(entry, old, va, level);
 }
 
 int __map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t prot)
