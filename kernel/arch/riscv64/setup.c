@@ -51,7 +51,8 @@ void setup_arch(const char **cmdline)
 #ifdef CONFIG_KASAN_SW_TAGS
 	/* Printed with any loglevel=, like that of kasan=off. */
 	if (masking_error)
-		printk("kasan: no pointer masking (Smnpm, by SBI's FWFT: error %ld): KASAN is off, nothing is checked\n",
+		printk("kasan: no pointer masking (Smnpm, by SBI's FWFT: error %ld): KASAN is off, "
+		       "nothing is checked\n",
 		       masking_error);
 #endif
 
