@@ -39,20 +39,43 @@ static bool must_fence(unsigned int cpu)
 	return !READ_ONCE(other->idle);
 }
 
+/*
+ * Return: the harts that must be interrupted and that one call can name, as bits from *@base on; 0 if none are left. *@cpu: from
+ * which CPU on; set to where the next call goes on.
+ */
+static unsigned long next_harts(unsigned int *cpu, unsigned long *base)
+{
+	unsigned long mask = 0;
+
+	for (; *cpu < nr_cpu_ids; (*cpu)++) {
+		const unsigned long hart = cpu_hart[*cpu], first = hart & ~63UL;
+
+		if (mask && first != *base)
+			break;
+		if (must_fence(*cpu)) {
+			*base = first;
+			mask |= 1UL << (hart - first);
+		}
+	}
+	return mask;
+}
+
 void fence_others(unsigned long start, unsigned long size, long asid)
 {
-	for (unsigned int cpu = 0; cpu < nr_cpu_ids; cpu++) {
-		if (must_fence(cpu))
-			sbi_fence_vma(cpu_hart[cpu], start, size, asid);
-	}
+	unsigned long mask, base;
+	unsigned int cpu = 0;
+
+	while ((mask = next_harts(&cpu, &base)))
+		sbi_fence_vma(mask, base, start, size, asid);
 }
 
 void fence_i_others(void)
 {
-	for (unsigned int cpu = 0; cpu < nr_cpu_ids; cpu++) {
-		if (must_fence(cpu))
-			sbi_fence_i(cpu_hart[cpu]);
-	}
+	unsigned long mask, base;
+	unsigned int cpu = 0;
+
+	while ((mask = next_harts(&cpu, &base)))
+		sbi_fence_i(mask, base);
 }
 
 void arch_cpu_idle(void)
