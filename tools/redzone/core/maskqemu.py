@@ -11,6 +11,7 @@ import functools
 from pathlib import Path
 
 from redzone.core import apt, base, outside, process
+from redzone.core.arch import KERNELS
 from redzone.core.base import DOWNLOADS, Failure
 
 MINIMUM = (10, 0)
@@ -19,8 +20,8 @@ FOLDER = DOWNLOADS / "qemu-riscv64"
 # Megabytes that package lists, packages and their contents take.
 ROOM = 250
 PACKAGES = ("qemu-system-riscv", "qemu-system-common", "qemu-system-data")
-# The CPU's part: Smnpm masks pointers of supervisor mode.
-CPU = "rv64,smnpm=true"
+# Smnpm masks pointers of supervisor mode.
+CPU = KERNELS["riscv64"].tags_cpu
 OPENSBI = "pool/main/o/opensbi/opensbi_1.6-1_all.deb"
 DIGEST = "dc4a43bd21a0ca11771ed8b19ee6fa8476d1d0f4976bd0b27c0357c699d27e1e"
 # What QEMU loads by itself.

@@ -10,6 +10,7 @@ from redzone.testing.runner import result, when
 from redzone.testing.suites import kunit
 
 TOOLS = kunit.TOOLS
+MODES = ("generic", "sw_tags")
 OPTIONS = ("filter",)
 SLOW = True
 # The CPU cannot do it, and the firmware answers that it is not supported.
