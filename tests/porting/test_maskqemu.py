@@ -87,3 +87,5 @@ def test_compilers():
     builder.check_kernel("arm64", "sw_tags", "gcc")
     with pytest.raises(base.Failure, match="with --arch riscv64 and --cc gcc: it takes clang-19"):
         builder.check_kernel("riscv64", "sw_tags", "gcc")
+    with pytest.raises(base.Failure, match="--arch arm: there is no kernel for it; accepted: arm64, riscv64"):
+        builder.check_kernel("arm", "generic")

@@ -152,10 +152,17 @@ def can_have(feature, mode, compiler):
     return mode in modes and compiler.split("-")[0] in families
 
 
+def kernel_of(arch):
+    """Return the row of KERNELS for @arch, or raise Failure."""
+    if arch not in KERNELS:
+        raise Failure(f"--arch {arch}: there is no kernel for it; accepted: {', '.join(KERNELS)}")
+    return KERNELS[arch]
+
+
 def check_kernel(arch, mode, compiler=None):
     """Raise Failure if the kernel of @arch does not have @mode, or not by @compiler, or a feature of
     choose_features()."""
-    kernel = KERNELS[arch]
+    kernel = kernel_of(arch)
     if mode not in kernel.modes:
         raise Failure(f"--mode {mode} with --arch {arch}: its kernel has the modes {', '.join(kernel.modes)}")
     good = kernel.compilers.get(mode, COMPILERS)

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from redzone.build import builder
 from redzone.core import base
-from redzone.core.arch import DEFAULT, KERNELS
+from redzone.core.arch import DEFAULT
 from redzone.core.base import Failure
 from redzone.decode import symbols
 from redzone.machine import qemu
@@ -261,9 +261,7 @@ def _together(context, cases, configuration, arch=DEFAULT):
 
 def _of_arch(arch):
     """Return those of TOGETHER that the kernel of @arch has."""
-    if arch not in KERNELS:
-        raise Failure(f"--arch {arch}: there is no kernel for it; accepted: {', '.join(KERNELS)}")
-    kernel = KERNELS[arch]
+    kernel = builder.kernel_of(arch)
     return [
         (mode, compiler, *rest)
         for mode, compiler, *rest in TOGETHER
