@@ -10,6 +10,7 @@
 #include <kernel/arch.h>
 #include <kernel/smp.h>
 #include <asm/barrier.h>
+#include <asm/irqflags.h>
 #include <asm/percpu.h>
 #include "fence.h"
 #include "internal.h"
@@ -60,22 +61,42 @@ static unsigned long next_harts(unsigned int *cpu, unsigned long *base)
 	return mask;
 }
 
-void fence_others(unsigned long start, unsigned long size, long asid)
+/* This CPU's own part. */
+static void fence_own(unsigned long start, unsigned long size, long asid)
 {
-	unsigned long mask, base;
-	unsigned int cpu = 0;
-
-	while ((mask = next_harts(&cpu, &base)))
-		sbi_fence_vma(mask, base, start, size, asid);
+	if (asid >= 0) {
+		__asm__ __volatile__("sfence.vma zero, %0" ::"r"(asid) : "memory");
+	} else if (size > 16 * PAGE_SIZE) {
+		__asm__ __volatile__("sfence.vma" ::: "memory");
+	} else {
+		for (unsigned long done = 0; done < size; done += PAGE_SIZE)
+			__asm__ __volatile__("sfence.vma %0" ::"r"(start + done) : "memory");
+	}
 }
 
-void fence_i_others(void)
+/* Interrupts are off, or the thread could move after its own part: then one CPU would be neither this one nor another. */
+void fence_all(unsigned long start, unsigned long size, long asid)
 {
+	const unsigned long flags = arch_local_irq_save();
 	unsigned long mask, base;
 	unsigned int cpu = 0;
 
+	fence_own(start, size, asid);
+	while ((mask = next_harts(&cpu, &base)))
+		sbi_fence_vma(mask, base, start, size, asid);
+	arch_local_irq_restore(flags);
+}
+
+void fence_i_all(void)
+{
+	const unsigned long flags = arch_local_irq_save();
+	unsigned long mask, base;
+	unsigned int cpu = 0;
+
+	__asm__ __volatile__("fence.i" ::: "memory");
 	while ((mask = next_harts(&cpu, &base)))
 		sbi_fence_i(mask, base);
+	arch_local_irq_restore(flags);
 }
 
 void arch_cpu_idle(void)
