@@ -438,7 +438,7 @@ TEST_MINUTES = {"": 20, "--quick": 6, "--rest": 30}
 @click.option(
     "--arch",
     metavar="ARCH",
-    help="Only kernels of the architecture ARCH (cases, soak), of Linux's; all: one of each (linux).",
+    help="Only kernels of this architecture (cases, soak, linux); all: each (linux).",
 )
 @click.option(
     "--jobs", type=Number(int, 1, 64, "N"), default="2", help="Machines that run at once. Default: 2."
