@@ -75,6 +75,9 @@ foreach(target IN ITEMS kernel-tests kernel-tests-bugs-removed)
   # The extensions' suites share what these have.
   target_include_directories(${target} PRIVATE ${kernel_dir}/tests)
   add_dependencies(${target} ${test_modules} user_tests)
+  if(REDZONE_MODE STREQUAL "sw_tags" AND REDZONE_ARCH_TAGS_STACK)
+    target_compile_definitions(${target} PRIVATE CONFIG_STACK_TAG_CALLS=1)
+  endif()
 endforeach()
 
 # The fuzzing loop, which only redzone_add_fuzz_program() links: it has its own part of the runtime.

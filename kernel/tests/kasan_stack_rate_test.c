@@ -4,9 +4,9 @@
  * one granule, uses after scope, and uses after return where another frame's variable lies by then.
  *
  * Clang derives all tags of a frame from one: with hardware tags IRG draws it, with software tags it is made of
- * bits of the frame's address. The variables of a frame get different offsets to it, and the memory around them
- * has a tag that no variable gets. So the first two kinds are always caught; the third is missed if the bases of two
- * frames happen to be equal.
+ * bits of the frame's address. The variables of a frame get different offsets to it, or each asks the runtime for a tag of
+ * its own, and the memory around them has a tag that no variable gets. So the first two kinds are always caught; the third
+ * is missed if the bases of two frames, or the tags of two variables, happen to be equal.
  *
  * Each round makes a real access. Its report is counted and not printed, except for the first.
  */
@@ -234,18 +234,26 @@ static void uses_after_scope(struct kunit *test)
  * IRG draws from 12 tags. If all are as likely, 1 in 12 is missed. The architecture's sequence for GCR_EL1.RRND=0,
  * and QEMU's, adds 0 to 15 to the last tag, so two draws in a row are equal 2 times in 16. Software tags of one
  * stack differ in the four bits of the address that tell granules of 256 bytes apart, and one of the 16 values may
- * match all memory: 1 or 2 in 16 are missed.
+ * match all memory: 1 or 2 in 16 are missed. If each variable asks for its tag (CONFIG_STACK_TAG_CALLS), even and odd ones
+ * come in turn: 1 in as many as there are of one kind is missed, or none.
  *
  * With 1 in 16 missed, fewer than 14 of 1000 come with a probability below 1e-13; with 1 in 7, more than 224 with
- * one below 1e-11.
+ * one below 1e-11; with 1 in 112, more than 45 with one below 1e-16.
  */
 #ifdef CONFIG_KASAN_HW_TAGS
 #define BASES (KASAN_TAG_MAX - KASAN_TAG_MIN + 1U)
+#elif defined(CONFIG_STACK_TAG_CALLS)
+#define BASES ((KASAN_TAG_MAX - KASAN_TAG_MIN + 1U) / 2)
 #else
 #define BASES 16U
 #endif
+#ifdef CONFIG_STACK_TAG_CALLS
+#define MISSED_LEAST 0U
+#define MISSED_MOST  45U
+#else
 #define MISSED_LEAST 14U
 #define MISSED_MOST  224U
+#endif
 
 static char *stale_variable;
 

@@ -2,7 +2,7 @@
 /* hwasan_stack.c - called by stack instrumentation of software tags: __hwasan_tag_memory() for objects that the
  * compiler does not tag by stores of its own, __hwasan_generate_tag() for the tag of a frame. */
 #include "../shadow/shadow.h"
-#include "../tags/tags.h"
+#include "../tags/tags_hot.h"
 
 #ifdef CONFIG_KASAN_SW_TAGS
 
@@ -20,7 +20,16 @@ KASAN_ABI void __hwasan_tag_memory(uintptr_t addr, uint8_t tag, size_t size)
 uint8_t __hwasan_generate_tag(void);
 KASAN_ABI uint8_t __hwasan_generate_tag(void)
 {
-	return kasan_tag_random();
+	const uint32_t random = kasan_tags_entropy();
+
+	/* A CPU that does not ignore tags may be the reason. */
+	if (kasan_unlikely(!kasan_on()))
+		return KASAN_TAG_KERNEL;
+	if (kasan_unlikely(kasan_opt_tag_policy == KASAN_TAG_POLICY_RANDOM))
+		return kasan_tag_random();
+	/* If there is a call for each variable, they come in turn. The generator's lowest bit changes with each number, so one
+	 * variable has an even tag and the next an odd one. */
+	return (uint8_t)kasan_tag_pick(random, random & 1, 0);
 }
 
 /* --- Frames that are left without their epilogues --- */

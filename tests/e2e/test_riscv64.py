@@ -2,6 +2,7 @@
 """./redzone run --arch riscv64: the same program, reports and refusals as on the other machine."""
 
 import pytest
+from redzone.core import maskqemu
 
 # A kernel and a C library of its own.
 pytestmark = pytest.mark.rest
@@ -33,10 +34,24 @@ def test_a_program_is_reported(redzone, tmp_path, where):
     assert "bug.c:10" in result.stdout
 
 
+@pytest.mark.skipif(maskqemu.reason() is not None, reason=str(maskqemu.reason()))
+def test_tags(redzone, tmp_path):
+    source = tmp_path / "bug.c"
+    source.write_text(BUG)
+    result = redzone("run", "--arch", "riscv64", "--mode", "sw_tags", source, status=1)
+    assert "BUG: KASAN: slab-out-of-bounds in main" in result.stdout
+    assert "memory tag: [0d]" in result.stdout and "bug.c:10" in result.stdout
+    # The CPU of other modes, which ignores no part of an address.
+    result = redzone("run", "--arch", "riscv64", "--mode", "sw_tags", "--cpu", "rv64", source)
+    assert "BUG: KASAN" not in result.stdout
+    assert "redzone: KASAN is off: nothing was checked; the kernel said: no pointer masking" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--mode", "sw_tags"), "its kernel has the modes generic, off"),
+        (("--mode", "hw_tags"), "its kernel has the modes generic, sw_tags, off"),
+        (("--mode", "sw_tags", "--outline", "--cc", "gcc"), "--cc gcc: it takes clang-19"),
         (("--shadow-call-stack",), "--shadow-call-stack with --arch riscv64"),
     ],
 )

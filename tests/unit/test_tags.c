@@ -23,6 +23,7 @@ void __hwasan_store8_noabort(uintptr_t addr);
 void __hwasan_loadN_noabort(uintptr_t addr, size_t size);
 void __hwasan_storeN_noabort(uintptr_t addr, size_t size);
 void __hwasan_tag_memory(uintptr_t addr, uint8_t tag, size_t size);
+uint8_t __hwasan_generate_tag(void);
 void *__hwasan_memcpy(void *dst, const void *src, size_t n);
 
 static uint8_t state_of(const void *p)
@@ -639,9 +640,40 @@ static void frames_without_epilogues(void)
 	CHECK_EQ(tagged((char *)((uintptr_t)local & ~(uintptr_t)15) - 8192), 0);
 }
 
+/* Variables that ask one after the other get tags of which each differs from the last, and none if there are no tags. */
+static void tags_of_variables(void)
+{
+	static unsigned int seen[256];
+	unsigned int different = 0, same = 0;
+	uint8_t last = 0;
+
+	for (unsigned int i = 0; i < 20000; i++) {
+		const uint8_t tag = __hwasan_generate_tag();
+
+		CHECK(tag >= KASAN_TAG_MIN && tag <= KASAN_TAG_MAX);
+		same += tag == last;
+		different += !seen[tag]++;
+		last = tag;
+	}
+	CHECK_EQ(same, 0);
+	CHECK_EQ(different, KASAN_TAG_MAX - KASAN_TAG_MIN + 1);
+	CHECK_EQ(kasan_option("kasan.tag_policy", "random"), 0);
+	for (unsigned int i = 0; i < 20000; i++) {
+		const uint8_t tag = __hwasan_generate_tag();
+
+		same += tag == last;
+		last = tag;
+	}
+	CHECKF(same - 30 < 120, "%u of 20,000 got the tag of the one before", same);
+	CHECK_EQ(kasan_option("kasan.tag_policy", "adjacent"), 0);
+	kasan_hooks_off = true;
+	CHECK_EQ(__hwasan_generate_tag(), KASAN_TAG_KERNEL);
+	kasan_hooks_off = false;
+}
+
 UNIT_MAIN(fill_writes_its_granules, pointers, neighbours_differ, reuse_changes_the_tag,
 	  pages_differ, constructed_objects_keep_theirs, short_granules, poisoned_objects,
 	  poisoned_pages, overwritten_short_granule, realloc_in_place, fixed_size_checks,
 	  sized_checks, other_checks, report_text, invalid_access, reused_object,
 	  same_tag_on_both_sides, owners_since_the_bug, former_owner_of_free_pages,
-	  frames_without_epilogues)
+	  frames_without_epilogues, tags_of_variables)

@@ -436,7 +436,7 @@ TEST_MINUTES = {"": 20, "--quick": 6, "--rest": 30}
     help="Only the tests of this Linux (linux-kunit). Default: both; 7 is skipped if it cannot be fetched.",
 )
 @click.option(
-    "--arch", metavar="ARCH", help="Only kernels of Linux's architecture ARCH; all: one of each (linux)."
+    "--arch", metavar="ARCH", help="Only kernels of this architecture (cases, soak, linux); linux: also all."
 )
 @click.option(
     "--jobs", type=Number(int, 1, 64, "N"), default="2", help="Machines that run at once. Default: 2."

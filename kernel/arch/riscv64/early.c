@@ -14,6 +14,9 @@ u64 kimage_voffset __section(".data") = 0;
 bool early_init_done;
 phys_addr_t boot_fdt_phys;
 unsigned long boot_hart;
+#ifdef CONFIG_KASAN_SW_TAGS
+long masking_error __section(".data") = 0;
+#endif
 
 static void map_or_die(unsigned long va, phys_addr_t pa, size_t size, pgprot_t prot,
 		       const char *what)
@@ -45,6 +48,11 @@ void early_init(phys_addr_t fdt, unsigned long hart)
 	pgtable_activate();
 	kasan_load_image_globals();
 	early_clock_init();
+#ifdef CONFIG_KASAN_SW_TAGS
+	/* No pointer may have a tag, from the first instrumented function on. */
+	if (masking_error)
+		(void)kasan_option("kasan", "off");
+#endif
 	boot_fdt_phys = fdt;
 	boot_hart = hart;
 	early_init_done = true;

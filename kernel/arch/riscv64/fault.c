@@ -195,6 +195,60 @@ struct fault fault_of(const struct pt_regs *regs)
 	return fault;
 }
 
+#ifdef CONFIG_KASAN_SW_TAGS
+/* Return: what is left of @addr when the CPU ignores the highest bits. */
+static unsigned long masked(unsigned long addr)
+{
+	return (unsigned long)((long)(addr << (64 - VA_BITS)) >> (64 - VA_BITS));
+}
+
+/*
+ * The CPU says the address without those bits. They are in the register that the instruction adds its offset to: the shadow of an
+ * address without shadow differs there from memory, and a report shows the whole pointer.
+ */
+unsigned long fault_pointer(const struct pt_regs *regs, unsigned long addr)
+{
+	unsigned long pointer;
+	unsigned int base;
+	u32 insn;
+
+	if (!kernel_text_address(regs->pc))
+		return addr;
+	insn = read_insn(regs->pc);
+	base = RS1(insn);
+	switch (insn & 0x7f) {
+	case OPCODE_LOAD:
+	case OPCODE_LOAD_F:
+		pointer = (unsigned long)((s32)insn >> 20);
+		break;
+	case OPCODE_STORE:
+	case OPCODE_STORE_F:
+		pointer = (unsigned long)((s32)insn >> 25 << 5 | (s32)RD(insn));
+		break;
+	case OPCODE_AMO:
+		pointer = 0;
+		break;
+	default:
+		/* The compressed ones. Those that are relative to the stack pointer have no bits that are ignored. */
+		if (insn & 3)
+			return addr;
+		base = 8 + (insn >> 7 & 7);
+		pointer = insn >> 7 & 0x38;
+		if (insn >> 13 & 1)
+			pointer |= insn << 1 & 0xc0;
+		else
+			pointer |= (insn << 1 & 0x40) | (insn >> 4 & 4);
+	}
+	pointer += base ? regs->regs[base] : 0;
+	return masked(pointer) == addr ? pointer : addr;
+}
+#else
+unsigned long fault_pointer(const struct pt_regs *regs, unsigned long addr)
+{
+	return addr;
+}
+#endif
+
 bool fault_is_over(const struct fault *fault, bool user)
 {
 	const u64 wanted = PTE_VALID |

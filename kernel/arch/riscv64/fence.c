@@ -10,6 +10,7 @@
 #include <kernel/arch.h>
 #include <kernel/smp.h>
 #include <asm/barrier.h>
+#include <asm/irqflags.h>
 #include <asm/percpu.h>
 #include "fence.h"
 #include "internal.h"
@@ -39,20 +40,63 @@ static bool must_fence(unsigned int cpu)
 	return !READ_ONCE(other->idle);
 }
 
-void fence_others(unsigned long start, unsigned long size, long asid)
+/*
+ * Return: the harts that must be interrupted and that one call can name, as bits from *@base on; 0 if none are left. *@cpu: from
+ * which CPU on; set to where the next call goes on.
+ */
+static unsigned long next_harts(unsigned int *cpu, unsigned long *base)
 {
-	for (unsigned int cpu = 0; cpu < nr_cpu_ids; cpu++) {
-		if (must_fence(cpu))
-			sbi_fence_vma(cpu_hart[cpu], start, size, asid);
+	unsigned long mask = 0;
+
+	for (; *cpu < nr_cpu_ids; (*cpu)++) {
+		const unsigned long hart = cpu_hart[*cpu], first = hart & ~63UL;
+
+		if (mask && first != *base)
+			break;
+		if (must_fence(*cpu)) {
+			*base = first;
+			mask |= 1UL << (hart - first);
+		}
+	}
+	return mask;
+}
+
+/* This CPU's own part. */
+static void fence_own(unsigned long start, unsigned long size, long asid)
+{
+	if (asid >= 0) {
+		__asm__ __volatile__("sfence.vma zero, %0" ::"r"(asid) : "memory");
+	} else if (size > 16 * PAGE_SIZE) {
+		__asm__ __volatile__("sfence.vma" ::: "memory");
+	} else {
+		for (unsigned long done = 0; done < size; done += PAGE_SIZE)
+			__asm__ __volatile__("sfence.vma %0" ::"r"(start + done) : "memory");
 	}
 }
 
-void fence_i_others(void)
+/* Interrupts are off, or the thread could move after its own part: then one CPU would be neither this one nor another. */
+void fence_all(unsigned long start, unsigned long size, long asid)
 {
-	for (unsigned int cpu = 0; cpu < nr_cpu_ids; cpu++) {
-		if (must_fence(cpu))
-			sbi_fence_i(cpu_hart[cpu]);
-	}
+	const unsigned long flags = arch_local_irq_save();
+	unsigned long mask, base;
+	unsigned int cpu = 0;
+
+	fence_own(start, size, asid);
+	while ((mask = next_harts(&cpu, &base)))
+		sbi_fence_vma(mask, base, start, size, asid);
+	arch_local_irq_restore(flags);
+}
+
+void fence_i_all(void)
+{
+	const unsigned long flags = arch_local_irq_save();
+	unsigned long mask, base;
+	unsigned int cpu = 0;
+
+	__asm__ __volatile__("fence.i" ::: "memory");
+	while ((mask = next_harts(&cpu, &base)))
+		sbi_fence_i(mask, base);
+	arch_local_irq_restore(flags);
 }
 
 void arch_cpu_idle(void)

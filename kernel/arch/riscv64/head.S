@@ -18,6 +18,12 @@
 
 #define SBI_PUTCHAR  1
 #define SBI_SHUTDOWN 8
+#define SBI_EXT_FWFT 0x46574654
+#define FWFT_SET     0
+#define FWFT_MASKING 5
+
+/* Bits of an address that loads and stores ignore: the tag has 8, and of the two lengths, 7 and 16, it takes the second. */
+#define MASKED_BITS 16
 
 	/* \entry: physical address of the table entry, made of \table's physical address. Clobbers \tmp. */
 	.macro	point entry, table, tmp
@@ -66,6 +72,10 @@ primary_entry:
 	lla	s2, _text		/* physical address of the image */
 	slli	t0, s2, 64 - PMD_SHIFT
 	bnez	t0, park		/* it cannot map anything */
+#ifdef CONFIG_KASAN_SW_TAGS
+	call	mask_pointers
+	mv	s3, a0
+#endif
 
 	/* The boot tables are not in .bss, which is cleared later. */
 	lla	t0, __boot_pgtables_start
@@ -129,6 +139,10 @@ primary_entry:
 	sub	t0, t0, s2
 	lla	t1, kimage_voffset
 	sd	t0, 0(t1)
+#ifdef CONFIG_KASAN_SW_TAGS
+	lla	t1, masking_error
+	sd	s3, 0(t1)
+#endif
 	mv	a0, s1
 	mv	a1, s0
 	mv	s0, zero
@@ -136,6 +150,23 @@ primary_entry:
 	call	start_kernel
 	unimp
 	.size	primary_entry, . - primary_entry
+
+#ifdef CONFIG_KASAN_SW_TAGS
+/*
+ * mask_pointers - let this CPU ignore the highest bits of addresses in supervisor mode. Only machine mode can do that, so the
+ * firmware is asked. Return: 0, or the firmware's error, which it also gives if the CPU has no pointer masking (Smnpm).
+ */
+	.type	mask_pointers, %function
+mask_pointers:
+	li	a0, FWFT_MASKING
+	li	a1, MASKED_BITS
+	mv	a2, zero
+	li	a6, FWFT_SET
+	li	a7, SBI_EXT_FWFT
+	ecall
+	ret
+	.size	mask_pointers, . - mask_pointers
+#endif
 
 /*
  * enable_mmu - switch the MMU on with boot_pg_dir, and return at the virtual address. s2: physical address of _text. A CPU
@@ -186,6 +217,13 @@ secondary_entry:
 	csrc	sstatus, t0
 	mv	s1, a1
 	lla	s2, _text
+#ifdef CONFIG_KASAN_SW_TAGS
+	/* As on the CPU that booted: if only this one has none, it does not come. */
+	lla	t0, masking_error
+	ld	s3, 0(t0)
+	call	mask_pointers
+	bne	a0, s3, park
+#endif
 	call	enable_mmu
 	lla	t0, trap_entry
 	csrw	stvec, t0

@@ -31,6 +31,10 @@ void pgtable_activate(void);
 /* early.c */
 extern phys_addr_t boot_fdt_phys;
 extern unsigned long boot_hart;
+#ifdef CONFIG_KASAN_SW_TAGS
+/* Why pointers cannot have tags: the firmware's answer, 0 if they can. */
+extern long masking_error;
+#endif
 void early_init(phys_addr_t fdt, unsigned long hart);
 
 /* entry.S */
@@ -67,6 +71,8 @@ void timer_interrupt(void);
 /* fault.c */
 /* Return: the access that @regs says was refused. */
 struct fault fault_of(const struct pt_regs *regs);
+/* Return: the pointer whose access was refused at @addr. It may have a tag, or others of the bits that the CPU ignores. */
+unsigned long fault_pointer(const struct pt_regs *regs, unsigned long addr);
 /* Return: true if the page tables allow the access meanwhile, or did so before the CPU looked at them again. */
 bool fault_is_over(const struct fault *fault, bool user);
 

@@ -270,6 +270,5 @@ void module_write_veneer(void *veneer, u64 target)
 
 void module_sync_code(unsigned long start, size_t size)
 {
-	__asm__ __volatile__("fence.i" ::: "memory");
-	fence_i_others();
+	fence_i_all();
 }

@@ -66,17 +66,18 @@ void sbi_send_ipi(unsigned long hart)
 	sbi_call(SBI_EXT_IPI, 0, 1, hart, 0, 0, 0);
 }
 
-void sbi_fence_i(unsigned long hart)
+void sbi_fence_i(unsigned long mask, unsigned long base)
 {
-	sbi_call(SBI_EXT_FENCE, SBI_FENCE_I, 1, hart, 0, 0, 0);
+	sbi_call(SBI_EXT_FENCE, SBI_FENCE_I, mask, base, 0, 0, 0);
 }
 
-void sbi_fence_vma(unsigned long hart, unsigned long start, unsigned long size, long asid)
+void sbi_fence_vma(unsigned long mask, unsigned long base, unsigned long start, unsigned long size,
+		   long asid)
 {
 	if (asid < 0)
-		sbi_call(SBI_EXT_FENCE, SBI_FENCE_VMA, 1, hart, start, size, 0);
+		sbi_call(SBI_EXT_FENCE, SBI_FENCE_VMA, mask, base, start, size, 0);
 	else
-		sbi_call(SBI_EXT_FENCE, SBI_FENCE_VMA_ASID, 1, hart, start, size,
+		sbi_call(SBI_EXT_FENCE, SBI_FENCE_VMA_ASID, mask, base, start, size,
 			 (unsigned long)asid);
 }
 

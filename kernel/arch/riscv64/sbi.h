@@ -18,11 +18,14 @@ bool sbi_has(unsigned long extension);
 void sbi_set_timer(u64 when);
 /** sbi_send_ipi() - software interrupt for the hart @hart. */
 void sbi_send_ipi(unsigned long hart);
-/** sbi_fence_i() - the hart @hart executes what was written as code before. */
-void sbi_fence_i(unsigned long hart);
-/** sbi_fence_vma() - remove [@start, @start + @size) from the TLB of the hart @hart. @asid: of this address space only, without
- *  translations that are in all; -1: of all. */
-void sbi_fence_vma(unsigned long hart, unsigned long start, unsigned long size, long asid);
+/* The next two are for the harts @base + n for which bit n of @mask is set. The firmware waits for all of them together. */
+
+/** sbi_fence_i() - they execute what was written as code before. */
+void sbi_fence_i(unsigned long mask, unsigned long base);
+/** sbi_fence_vma() - remove [@start, @start + @size) from their TLBs. @asid: of this address space only, without translations
+ *  that are in all; -1: of all. */
+void sbi_fence_vma(unsigned long mask, unsigned long base, unsigned long start, unsigned long size,
+		   long asid);
 /** sbi_start_hart() - let @hart, which is off, start at the physical address @entry with @argument in a1. Return: 0 or a
  *  negative errno. */
 int sbi_start_hart(unsigned long hart, phys_addr_t entry, unsigned long argument);

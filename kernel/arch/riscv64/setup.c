@@ -48,6 +48,13 @@ void setup_arch(const char **cmdline)
 	if (!fdt_size)
 		early_panic("the device tree at %lx is damaged\n", boot_fdt_phys);
 	clock_probe();
+#ifdef CONFIG_KASAN_SW_TAGS
+	/* Printed with any loglevel=, like that of kasan=off. */
+	if (masking_error)
+		printk("kasan: no pointer masking (Smnpm, by SBI's FWFT: error %ld): KASAN is off, "
+		       "nothing is checked\n",
+		       masking_error);
+#endif
 
 	*cmdline = fdt_setup_memory(boot_fdt_phys, fdt_size);
 	scan_cpus();

@@ -17,27 +17,18 @@
 
 static void flush_tlb_page(unsigned long va)
 {
-	__asm__ __volatile__("sfence.vma %0" ::"r"(va) : "memory");
-	fence_others(va, PAGE_SIZE, -1);
+	fence_all(va, PAGE_SIZE, -1);
 }
 
 static void flush_tlb_all(void)
 {
-	__asm__ __volatile__("sfence.vma" ::: "memory");
-	fence_others(0, SIZE_MAX, -1);
+	fence_all(0, SIZE_MAX, -1);
 }
 
 void flush_tlb_kernel_range(unsigned long start, unsigned long end)
 {
 	start &= PAGE_MASK;
-	end = PAGE_ALIGN(end);
-	if (end - start > 16 * PAGE_SIZE) {
-		__asm__ __volatile__("sfence.vma" ::: "memory");
-	} else {
-		for (unsigned long va = start; va < end; va += PAGE_SIZE)
-			__asm__ __volatile__("sfence.vma %0" ::"r"(va) : "memory");
-	}
-	fence_others(start, end - start, -1);
+	fence_all(start, PAGE_ALIGN(end) - start, -1);
 }
 
 void pgtable_replace_entry(u64 *entry, u64 value, unsigned long va, int level)
@@ -109,10 +100,7 @@ static unsigned int asid_of(const struct mm_struct *mm)
 
 void user_flush_tlb(struct mm_struct *mm, unsigned long start, unsigned long end)
 {
-	const unsigned int asid = asid_of(mm);
-
-	__asm__ __volatile__("sfence.vma zero, %0" ::"r"(asid) : "memory");
-	fence_others(start, end - start, (long)asid);
+	fence_all(start, end - start, (long)asid_of(mm));
 }
 
 void user_sync_icache(struct page *page)

@@ -15,6 +15,8 @@
 #include <kernel/stacktrace.h>
 #include <kernel/vmalloc.h>
 #include <asm/bug.h>
+#include <asm/irqflags.h>
+#include <asm/stacktrace.h>
 #include <asm/switch.h>
 #include "internal.h"
 #include "traps.h"
@@ -82,10 +84,41 @@ static void do_compilers_trap(struct pt_regs *regs)
 	die("Oops - trap", regs);
 }
 
+#ifdef CONFIG_KASAN_SW_TAGS
+/* A failed inline check by tags; @mark: the instruction after the trap. Return: true if the interrupted code may go on. */
+static bool do_hwasan_break(struct pt_regs *regs, unsigned int size, u32 mark)
+{
+	const u32 code = (mark >> 20) - HWASAN_MARK_BASE;
+
+	if ((mark & INSN_HWASAN_MARK_MASK) != INSN_HWASAN_MARK)
+		return false;
+	/* Reports expect the address after the instruction, as after a call. The mark does nothing. */
+	regs->pc += size;
+	/* As if the code had made a call: it may be preempted here, and ended. */
+	if (!regs_irqs_disabled(regs))
+		arch_local_irq_enable();
+	kasan_report_tag_mismatch(regs->regs[REG_A0], 1UL << (code & HWASAN_SIZE_MASK),
+				  code & HWASAN_WRITE, regs->pc, regs_fp(regs));
+	arch_local_irq_disable();
+	if (!(code & HWASAN_RECOVER))
+		die("Oops - KASAN: bad access in code built without recovery", regs);
+	return true;
+}
+#else
+static bool do_hwasan_break(struct pt_regs *regs, unsigned int size, u32 mark)
+{
+	return false;
+}
+#endif
+
 static void do_break(struct pt_regs *regs)
 {
 	const u16 *insn = (const u16 *)regs->pc;
+	const unsigned int size = arch_insn_size(insn[0]);
+	const u16 *next = insn + size / sizeof(*insn);
 
+	if (do_hwasan_break(regs, size, next[0] | (u32)next[1] << 16))
+		return;
 	if ((insn[0] | (u32)insn[1] << 16) == INSN_EBREAK &&
 	    (insn[2] | (u32)insn[3] << 16) == INSN_BUG_MARK)
 		/* BUG() has already printed the place. */
@@ -137,11 +170,13 @@ static void handle_sync(struct pt_regs *regs)
 	case CAUSE_INSN_PAGE:
 	case CAUSE_LOAD_PAGE:
 	case CAUSE_STORE_PAGE: {
-		const struct fault fault = fault_of(regs);
+		struct fault fault = fault_of(regs);
 
 		/* User memory only in copies of it. */
-		if (!fault_is_over(&fault, fault.addr < TASK_SIZE && regs->status & SR_SUM))
-			kernel_fault(regs, &fault);
+		if (fault_is_over(&fault, fault.addr < TASK_SIZE && regs->status & SR_SUM))
+			return;
+		fault.addr = fault_pointer(regs, fault.addr);
+		kernel_fault(regs, &fault);
 		return;
 	}
 	default:

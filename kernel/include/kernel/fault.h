@@ -22,8 +22,8 @@ enum fault_kind {
 	FAULT_BUS, /* anything else */
 };
 
-/** struct fault - a refused access. @addr: as the CPU reports it, with its tag. @exec: of an instruction. @name: what the CPU
- *  calls it. */
+/** struct fault - a refused access. @addr: the whole pointer, with its tag and other bits that the CPU ignores, if the
+ *  architecture can find them. @exec: of an instruction. @name: what the CPU calls it. */
 struct fault {
 	unsigned long addr;
 	enum fault_kind kind;

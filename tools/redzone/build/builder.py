@@ -152,11 +152,22 @@ def can_have(feature, mode, compiler):
     return mode in modes and compiler.split("-")[0] in families
 
 
-def check_kernel(arch, mode):
-    """Raise Failure if the kernel of @arch does not have @mode, or a feature of choose_features()."""
-    kernel = KERNELS[arch]
+def kernel_of(arch):
+    """Return the row of KERNELS for @arch, or raise Failure."""
+    if arch not in KERNELS:
+        raise Failure(f"--arch {arch}: there is no kernel for it; accepted: {', '.join(KERNELS)}")
+    return KERNELS[arch]
+
+
+def check_kernel(arch, mode, compiler=None):
+    """Raise Failure if the kernel of @arch does not have @mode, or not by @compiler, or a feature of
+    choose_features()."""
+    kernel = kernel_of(arch)
     if mode not in kernel.modes:
         raise Failure(f"--mode {mode} with --arch {arch}: its kernel has the modes {', '.join(kernel.modes)}")
+    good = kernel.compilers.get(mode, COMPILERS)
+    if compiler is not None and compiler not in good:
+        raise Failure(f"--mode {mode} with --arch {arch} and --cc {compiler}: it takes {' or '.join(good)}")
     for option, feature in OPTION_FEATURES.items():
         if feature in _chosen and feature in kernel.lacks:
             name = option.replace("_", "-")

@@ -9,15 +9,18 @@ class Kernel:
     """What the reference kernel of an architecture needs.
 
     machine: QEMU's -machine. ram: where its memory begins. musl: the C library's name of the architecture.
-    cpu: QEMU's model for "max", which old versions do not have for each architecture. modes: of KASAN, which
-    it has. lacks: features of builder.FEATURES that it does not have.
+    cpu: QEMU's model for "max", which old versions do not have for each architecture; tags_cpu: with
+    software tags, None if every CPU has them. modes: of KASAN, which it has. compilers: that can make a mode,
+    if not all can. lacks: features of builder.FEATURES that it does not have.
     """
 
     machine: str
     ram: int
     musl: str
     cpu: str = "max"
+    tags_cpu: str | None = None
     modes: tuple = ("generic", "off")
+    compilers: dict = field(default_factory=dict)
     lacks: tuple = ()
 
 
@@ -71,7 +74,12 @@ ARCHES = {
     ),
     "riscv64": Arch(
         *("EM_RISCV", 64, "riscv64-unknown-elf", "gcc-riscv64", 3),
-        kernel=Kernel("virt", 0x80000000, "riscv64", cpu="rv64", lacks=("scs", "scs-runtime", "erase")),
+        kernel=Kernel(
+            *("virt", 0x80000000, "riscv64", "rv64", "rv64,smnpm=true"),
+            modes=("generic", "sw_tags", "off"),
+            compilers={"sw_tags": ("clang-19",)},
+            lacks=("scs", "scs-runtime", "erase", "taggedglobals"),
+        ),
         # One offset for all page tables: the shadow ends 4 GiB below the end, where the image lies.
         shadows={
             "generic": [

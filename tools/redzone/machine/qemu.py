@@ -13,7 +13,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from redzone.core import base, mteqemu, outside, process
+from redzone.core import base, maskqemu, mteqemu, outside, process
 from redzone.core.arch import DEFAULT, KERNELS
 from redzone.core.base import Failure
 from redzone.machine import accel, stream
@@ -45,10 +45,11 @@ class Machine:
 
     memory: QEMU's -m. append: boot parameters. arguments: the program's. icount: count instructions as time,
     so that two boots run alike. mode: the kernel's; with hw_tags the machine gets memory tags if the CPU
-    supports them. timeout: seconds, None for no limit; grace: seconds more, in which the kernel may keep
-    to the limit itself. max_reports: stop the machine after this many complete
-    reports, None for no limit. seed: of QEMU's random numbers, which the kernel gets by rng-seed in the
-    device tree and by RNDR; the same by default, so that runs repeat. options: further options of QEMU.
+    supports them, with sw_tags a CPU that masks pointers if some do not. timeout: seconds, None for no limit;
+    grace: seconds more, in which the kernel may keep to the limit itself. max_reports: stop the machine after
+    this many complete reports, None for no limit. seed: of QEMU's random numbers, which the kernel gets by
+    rng-seed in the device tree and by RNDR; the same by default, so that runs repeat. options: further
+    options of QEMU.
     host: host.Host, which has what the kernel may ask for; None: nothing. turn: number of this boot of
     several: from the second on, all random numbers are others, so that a bug that needs luck has another
     chance. emulated: QEMU runs it, whatever the user has chosen.
@@ -119,6 +120,8 @@ def emulator(machine):
     """Return the command that starts QEMU."""
     if machine.mode == "hw_tags":
         return mteqemu.command()
+    if machine.mode == "sw_tags" and KERNELS[machine.arch].tags_cpu:
+        return maskqemu.command()
     return [outside.BY_KEY[f"qemu-{machine.arch}"].command]
 
 
@@ -130,7 +133,10 @@ def machine_type(machine):
 
 def cpu_model(machine):
     """Return QEMU's -cpu for @machine."""
-    return KERNELS[machine.arch].cpu if machine.cpu == "max" else machine.cpu
+    kernel = KERNELS[machine.arch]
+    if machine.cpu != "max":
+        return machine.cpu
+    return kernel.tags_cpu if machine.mode == "sw_tags" and kernel.tags_cpu else kernel.cpu
 
 
 @functools.cache

@@ -308,7 +308,7 @@ def check(options):
         )
     host_io.check(options)
     _check_cflags(options.cflags)
-    builder.check_kernel(options.arch, options.mode)
+    builder.check_kernel(options.arch, options.mode, options.cc)
     where = "outline" if options.outline else "inline"
     if not builder.can_instrument(options.mode, where, options.cc):
         raise Failure("--mode sw_tags with --cc gcc: GCC has outline checks only; add --outline")

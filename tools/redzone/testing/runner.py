@@ -22,7 +22,7 @@ from rich.markup import escape
 from rich.status import Status
 
 from redzone.build import builder
-from redzone.core import base, doctor, libc_source, mteqemu
+from redzone.core import base, doctor, libc_source, maskqemu, mteqemu
 from redzone.core.arch import KERNELS
 from redzone.core.base import LOGS, ROOT, Failure
 from redzone.machine import qemu
@@ -154,7 +154,11 @@ class Context:
         """Like missing(), for what building the kernel @preset needs, and a machine that boots it."""
         machine = [f"qemu-{arch}" for arch in KERNELS if preset.startswith(f"{arch}-")]
         reason = self.missing(*builder.tools_of(preset), *machine)
-        return reason or (mteqemu.reason() if preset.startswith("arm64-hw_tags") else None)
+        if reason is None and preset.startswith("arm64-hw_tags"):
+            reason = mteqemu.reason()
+        if reason is None and preset.startswith("riscv64-sw_tags"):
+            reason = maskqemu.reason()
+        return reason
 
     def of_mode(self, configurations):
         """Return those of @configurations whose first word, the KASAN mode, is the one that was asked for."""

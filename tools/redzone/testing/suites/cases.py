@@ -6,7 +6,8 @@ are in INDEX.tsv beside them. All programs run in one boot, as with `./redzone r
 verdict run in a kernel of their own; with --mode every program does both. With software tags the column
 `tags` says what must be found: short granules turn missed-in-granule into caught, on the stack only where the
 compiler lays them out (inline). With hardware tags it is the column `hw_tags`, or `mte_stack` if stack
-variables have tags: a row that says missed must give no report."""
+variables have tags: a row that says missed must give no report. With --arch they run in one boot of each
+kernel of that architecture."""
 
 import collections
 import contextlib
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from redzone.build import builder
 from redzone.core import base
+from redzone.core.arch import DEFAULT
 from redzone.core.base import Failure
 from redzone.decode import symbols
 from redzone.machine import qemu
@@ -40,7 +42,7 @@ TOGETHER = (
     ("hw_tags", "clang-19", "sync", "stack"),
 )
 MODES = ("generic", "sw_tags", "hw_tags")
-OPTIONS = ("rest",)
+OPTIONS = ("rest", "arch")
 QUICK = "part"
 IN_QUICK = (TOGETHER[0], ("sw_tags", "clang-19", "inline"), ("hw_tags", "clang-19", "sync"))
 # The same compilers and kinds of check in other combinations.
@@ -207,9 +209,9 @@ def _configuration(context, cases, where, mode="generic"):
         yield from context.each(one, cases)
 
 
-def _together(context, cases, configuration):
-    """Run all cases as programs in one boot of the kernel @configuration, one of TOGETHER; the comparison is
-    the same."""
+def _together(context, cases, configuration, arch=DEFAULT):
+    """Run all cases as programs in one boot of the kernel @configuration, one of TOGETHER, of @arch; the
+    comparison is the same."""
     mode, compiler, where, *special = configuration
     with_globals, stack = (word in special for word in ("with_globals", "stack"))
     if mode == "sw_tags":
@@ -222,7 +224,9 @@ def _together(context, cases, configuration):
     if with_globals:
         features = ["taggedglobals"]
         label += ".taggedglobals"
-    preset = builder.preset_name(mode=mode, instrumentation=where, compiler=compiler, features=features)
+    label = label if arch == DEFAULT else f"{arch}.{label}"
+    kernel = {"mode": mode, "instrumentation": where, "compiler": compiler, "features": features}
+    preset = builder.preset_name(**kernel, arch=arch)
     reason = context.missing_for(preset)
     if reason:
         yield Result(label, SKIP, reason)
@@ -231,7 +235,8 @@ def _together(context, cases, configuration):
         paths = [case.path for case in cases]
         program = builder.Program(each.NAME, paths, function="redzone_add_programs")
         image = context.build(preset, programs=[program], copy_to=folder)[each.NAME]
-        target = qemu.Machine(image.image, append=["kasan_multi_shot"], mode=mode, timeout=TIMEOUT)
+        options = {"append": ["kasan_multi_shot"], "mode": mode, "timeout": TIMEOUT}
+        target = qemu.Machine(image.image, arch=arch, **options)
         verdicts, lines = [], []
         with contextlib.ExitStack() as opened:
             known = opened.enter_context(each.ProgramSymbols([image.elf]))
@@ -254,8 +259,24 @@ def _together(context, cases, configuration):
         yield result(f"{label}.one-boot", when(count != 1, f"{count} boots, expected one"), log)
 
 
+def _of_arch(arch):
+    """Return those of TOGETHER that the kernel of @arch has."""
+    kernel = builder.kernel_of(arch)
+    return [
+        (mode, compiler, *rest)
+        for mode, compiler, *rest in TOGETHER
+        if mode in kernel.modes
+        and compiler in kernel.compilers.get(mode, (compiler,))
+        and not ("with_globals" in rest and "taggedglobals" in kernel.lacks)
+    ]
+
+
 def run(context):
     cases = load(context.cases_dir)
+    if context.arch is not None:
+        for configuration in context.of_mode(_of_arch(context.arch)):
+            yield from _together(context, cases, configuration, context.arch)
+        return
     # With --mode each program has a kernel of its own; without it, two of each verdict show that this works
     # as well.
     alone = []

@@ -78,6 +78,7 @@ ON_RISCV64 = [
     ("generic", "inline", "clang-19", 1, "riscv64"),
     ("generic", "outline", "gcc", 1, "riscv64"),
     ("generic", "inline", "clang-19", 4, "riscv64"),
+    ("sw_tags", "inline", "clang-19", 1, "riscv64"),
 ]
 CONFIGURATIONS += ON_RISCV64
 FEATURED = {WITH_FEATURES, WITH_RT, WITH_GLOBALS, WITH_SAMPLE, *LOCKDEP, *MTE_STACK}
@@ -179,7 +180,7 @@ def filters(configuration):
         return []
     if configuration == WITH_RT:
         return [RT_SUITES]
-    if configuration == ON_RISCV64[-1]:
+    if configuration == ON_RISCV64[2]:
         return [RISCV64_SUITES]
     return [KASAN_SUITES if configuration[0] == "hw_tags" else MEMORY_SUITES]
 

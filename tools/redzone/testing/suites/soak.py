@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
 """Ten minutes of random traffic with planted bugs: all are reported, nothing else is, memory does not grow.
 
-docs/dev/soak.md says what runs and what is compared. --seconds and --seed choose the length and the sequence.
+docs/dev/soak.md says what runs and what is compared. --seconds and --seed choose the length and the sequence,
+--arch the kernel.
 A tag-based mode sees some bugs with a known probability only: their number is compared with it.
 """
 
 import random
 
-from redzone.build.builder import KERNEL, preset_name
+from redzone.build.builder import KERNEL, check_kernel, preset_name
+from redzone.core.arch import DEFAULT
 from redzone.core.base import Failure
 from redzone.machine import qemu
 from redzone.testing import soak
@@ -15,7 +17,7 @@ from redzone.testing.runner import result
 
 SLOW = True
 MODES = ("generic", "sw_tags", "hw_tags", "off")
-OPTIONS = ("seconds", "seed", "filter")
+OPTIONS = ("seconds", "seed", "filter", "arch")
 # The value of --filter: a kernel without a mode whose objects are sampled.
 SAMPLE = "sample"
 TOOLS = (*KERNEL, "clang-19")
@@ -40,18 +42,22 @@ def run(context):
         raise Failure(f"--filter {SAMPLE} with --mode {context.mode}: sampling is tested without a mode")
     mode = "off" if sampled else context.mode or "generic"
     features = ["sample"] if sampled else None
-    ready, skipped = context.kernels(
-        [(mode,)], lambda one: preset_name(*one, features=features), lambda one: "all", "redzone-soak"
-    )
+    arch = context.arch or DEFAULT
+    check_kernel(arch, mode)
+    preset = preset_name(mode, features=features, arch=arch)
+    ready, skipped = context.kernels([(mode,)], lambda one: preset, lambda one: "all", "redzone-soak")
     yield from skipped
     for _, image in ready:
-        yield from _run(context, mode, image, seconds, seed, ["kasan.sample=1"] if sampled else [])
+        machine = {"image": image.image, "arch": arch, "mode": mode}
+        yield from _run(context, machine, seconds, seed, ["kasan.sample=1"] if sampled else [])
 
 
-def _run(context, mode, image, seconds, seed, append):
+def _run(context, machine, seconds, seed, append):
+    """machine: what differs from one qemu.Machine to another."""
+    mode = machine["mode"]
     context.note(f"{seconds} s, seed {seed}: repeat with --seconds {seconds} --seed {seed}")
     target = qemu.Machine(
-        image.image,
+        **machine,
         smp=CPUS,
         memory=MEMORY,
         append=[
@@ -60,7 +66,6 @@ def _run(context, mode, image, seconds, seed, append):
             *append,
             *([RING] if mode.endswith("_tags") else []),
         ],
-        mode=mode,
         arguments=[f"seconds={seconds}", f"seed={seed}"],
         timeout=seconds * TIMEOUT_FACTOR + TIMEOUT_MORE,
     )
