@@ -219,6 +219,7 @@ int __wrap_sbi_domain_init(struct sbi_scratch *scratch, u32 hartid)
 /* Allocations are never freed; each has the same place in the areas of all harts. */
 static struct scratch_object {
 	unsigned long offset, size;
+	const char *where;
 	struct kasan_large_meta meta;
 } scratch_objects[64];
 static unsigned int scratch_count;
@@ -234,11 +235,10 @@ int __wrap_sbi_scratch_init(struct sbi_scratch *scratch)
 	return error;
 }
 
-unsigned long __real_sbi_scratch_alloc_offset(unsigned long size);
-unsigned long __wrap_sbi_scratch_alloc_offset(unsigned long size)
+unsigned long kasan_scratch_alloc(unsigned long size, const char *where)
 {
 	const unsigned long padded = size ? ((size + 7) & ~7UL) + SCRATCH_REDZONE : 0;
-	unsigned long offset = __real_sbi_scratch_alloc_offset(padded);
+	unsigned long offset = (sbi_scratch_alloc_offset)(padded);
 	struct scratch_object *object;
 	unsigned int at;
 
@@ -250,6 +250,7 @@ unsigned long __wrap_sbi_scratch_alloc_offset(unsigned long size)
 	if (at < array_size(scratch_objects)) {
 		object = &scratch_objects[at];
 		object->size = size;
+		object->where = where;
 		object->meta.alloc.pid = kasan_port_cpu();
 		object->meta.alloc.stack = kasan_stack_save((uintptr_t)__builtin_return_address(0));
 		__atomic_store_n(&object->offset, offset, __ATOMIC_RELEASE);
@@ -257,36 +258,61 @@ unsigned long __wrap_sbi_scratch_alloc_offset(unsigned long size)
 	return offset;
 }
 
-bool kasan_port_find_object(const void *addr, struct kasan_object *found)
+/* Return: the object that @addr or the redzone before it belongs to; @hart: index of the one in whose area it is. */
+static struct scratch_object *find_scratch(uintptr_t addr, unsigned int *hart)
 {
-	const struct sbi_scratch *scratch = NULL;
-	unsigned long inside;
+	const unsigned int harts = sbi_hart_count();
+	unsigned long inside = SBI_SCRATCH_SIZE;
 	unsigned int i;
 
-	for (i = 0; i < sbi_hart_count() && !scratch; i++) {
-		const struct sbi_scratch *area = sbi_hartindex_to_scratch(i);
+	for (*hart = 0; *hart < harts; ++*hart) {
+		const struct sbi_scratch *const area = sbi_hartindex_to_scratch(*hart);
 
-		if (area && (uintptr_t)addr - (uintptr_t)area < SBI_SCRATCH_SIZE)
-			scratch = area;
+		inside = addr - (uintptr_t)area;
+		if (area && inside < SBI_SCRATCH_SIZE)
+			break;
 	}
-	if (!scratch)
-		return false;
-	inside = (uintptr_t)addr - (uintptr_t)scratch;
+	if (*hart == harts)
+		return NULL;
 	for (i = 0; i < array_size(scratch_objects); i++) {
-		struct scratch_object *object = &scratch_objects[i];
+		struct scratch_object *const object = &scratch_objects[i];
 		const unsigned long offset = __atomic_load_n(&object->offset, __ATOMIC_ACQUIRE);
 
-		if (!offset || inside < offset ||
-		    inside >= ((offset + object->size + 7) & ~7UL) + SCRATCH_REDZONE)
-			continue;
-		found->kind = KASAN_OBJECT_LARGE;
-		found->start = (char *)scratch + offset;
-		found->size = object->size;
-		found->large = &object->meta;
-		found->name = "sbi_scratch";
-		return true;
+		if (offset && inside >= offset &&
+		    inside < ((offset + object->size + 7) & ~7UL) + SCRATCH_REDZONE)
+			return object;
 	}
-	return false;
+	return NULL;
+}
+
+bool kasan_port_find_object(const void *addr, struct kasan_object *found)
+{
+	unsigned int hart;
+	struct scratch_object *const object = find_scratch((uintptr_t)addr, &hart);
+
+	if (!object)
+		return false;
+	found->kind = KASAN_OBJECT_LARGE;
+	found->start = (char *)sbi_hartindex_to_scratch(hart) + object->offset;
+	found->size = object->size;
+	found->large = &object->meta;
+	found->name = "sbi_scratch";
+	return true;
+}
+
+/* Its name, and whose it is. The areas lie in the harts' stacks, from the last hart to the first. */
+bool kasan_port_find_percpu(uintptr_t addr, struct kasan_percpu *found)
+{
+	const struct scratch_object *const object = find_scratch(addr, &found->cpu);
+
+	if (!object)
+		return false;
+	found->first = (uintptr_t)sbi_hartindex_to_scratch(found->cpu) + object->offset;
+	found->size = object->size;
+	found->stride = ((object->size + 7) & ~7UL) + SCRATCH_REDZONE;
+	found->copies = 1;
+	found->name = object->where;
+	return true;
 }
 
 /* --- The heap ---------------------------------------------------------------------------------------- */
