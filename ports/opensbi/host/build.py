@@ -128,10 +128,10 @@ def build(given=None, cc="clang-19", fixed=False, kasan=True, drivers="board", j
 
 
 def written_lines(folder=PORT / "kasan"):
-    """Return how many lines a user writes: of port.c, layout.h, scratch.h and objects.mk, without empty ones
-    and comments."""
+    """Return how many lines a user writes: of port.c, layout.h and objects.mk, without empty ones and
+    comments."""
     count, inside = 0, False
-    for name in ("port.c", "layout.h", "scratch.h", "objects.mk"):
+    for name in ("port.c", "layout.h", "objects.mk"):
         for line in (folder / name).read_text(encoding="utf-8").splitlines():
             text = line.strip()
             if inside or text.startswith("/*"):

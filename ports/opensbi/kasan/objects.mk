@@ -53,10 +53,9 @@ kasan_wrapped := sbi_init sbi_scratch_init sbi_heap_init sbi_domain_init sbi_mal
 platform-ldflags-y += $(addprefix -Wl$(kasan_comma)--wrap=,$(kasan_wrapped)) -Wl,-T,$(KASAN_LDS) $(KASAN_OBJS)
 $(foreach name,jump dynamic,$(platform_build_dir)/firmware/fw_$(name).elf): $(KASAN_OBJS)
 
-$(build_dir)/lib/%.o $(platform_build_dir)/%.o: CFLAGS += $(KASAN_CODE_FLAGS) $(KASAN_CFLAGS)
-# Names for what lies in the harts' scratch areas. Their allocator keeps its name.
-kasan_scratch = $(if $(filter %/sbi_scratch.o,$@),,-include $(platform_src_dir)/kasan/scratch.h)
-$(build_dir)/lib/%.o $(platform_build_dir)/%.o: CFLAGS += $(kasan_scratch)
+# layout.h has names for the harts' scratch areas, whose allocator keeps its own.
+$(build_dir)/lib/%.o $(platform_build_dir)/%.o: CFLAGS += $(KASAN_CODE_FLAGS) $(KASAN_CFLAGS) \
+	$(if $(filter %/sbi_scratch.o,$@),,-include $(platform_src_dir)/kasan/layout.h)
 # The port's comes first, and calls this one.
 $(platform_build_dir)/platform.o: CFLAGS += -Dfw_platform_init=opensbi_platform_init
 # The runtime's, which check whole ranges, take these names; memcpy() and its like of fw_base.S lead there.

@@ -9,7 +9,6 @@
 #include <sbi/sbi_hart.h>
 #include <sbi/sbi_heap.h>
 #include <sbi/sbi_platform.h>
-#include <sbi/sbi_scratch.h>
 #include <sbi/sbi_string.h>
 
 #include <kasan/riscv_firmware.h>
@@ -218,7 +217,7 @@ int __wrap_sbi_domain_init(struct sbi_scratch *scratch, u32 hartid)
 
 /* Allocations are never freed; each has the same place in the areas of all harts. */
 static struct scratch_object {
-	unsigned long offset, size;
+	unsigned long offset, size, stride;
 	const char *where;
 	struct kasan_large_meta meta;
 } scratch_objects[64];
@@ -250,6 +249,7 @@ unsigned long kasan_scratch_alloc(unsigned long size, const char *where)
 	if (at < array_size(scratch_objects)) {
 		object = &scratch_objects[at];
 		object->size = size;
+		object->stride = padded;
 		object->where = where;
 		object->meta.alloc.pid = kasan_port_cpu();
 		object->meta.alloc.stack = kasan_stack_save((uintptr_t)__builtin_return_address(0));
@@ -258,60 +258,43 @@ unsigned long kasan_scratch_alloc(unsigned long size, const char *where)
 	return offset;
 }
 
-/* Return: the object that @addr or the redzone before it belongs to; @hart: index of the one in whose area it is. */
-static struct scratch_object *find_scratch(uintptr_t addr, unsigned int *hart)
+/* Return: the object that @addr or the redzone before it belongs to; @found: its copy there. The areas lie in the harts' stacks,
+ * from the last hart to the first, so each copy is described by itself. */
+static struct scratch_object *find_scratch(uintptr_t addr, struct kasan_percpu *found)
 {
-	const unsigned int harts = sbi_hart_count();
-	unsigned long inside = SBI_SCRATCH_SIZE;
-	unsigned int i;
+	for (unsigned int hart = 0; hart < sbi_hart_count(); hart++) {
+		const uintptr_t area = (uintptr_t)sbi_hartindex_to_scratch(hart);
+		struct scratch_object *one = scratch_objects;
 
-	for (*hart = 0; *hart < harts; ++*hart) {
-		const struct sbi_scratch *const area = sbi_hartindex_to_scratch(*hart);
+		for (; one < scratch_objects + array_size(scratch_objects); one++) {
+			const uintptr_t at = __atomic_load_n(&one->offset, __ATOMIC_ACQUIRE);
 
-		inside = addr - (uintptr_t)area;
-		if (area && inside < SBI_SCRATCH_SIZE)
-			break;
-	}
-	if (*hart == harts)
-		return NULL;
-	for (i = 0; i < array_size(scratch_objects); i++) {
-		struct scratch_object *const object = &scratch_objects[i];
-		const unsigned long offset = __atomic_load_n(&object->offset, __ATOMIC_ACQUIRE);
-
-		if (offset && inside >= offset &&
-		    inside < ((offset + object->size + 7) & ~7UL) + SCRATCH_REDZONE)
-			return object;
+			*found = (struct kasan_percpu){area + at, one->size, one->stride,
+						       1,	  hart,	     one->where};
+			if (area && at && addr - found->first < found->stride)
+				return one;
+		}
 	}
 	return NULL;
 }
 
+bool kasan_port_find_percpu(uintptr_t addr, struct kasan_percpu *found)
+{
+	return find_scratch(addr, found);
+}
+
 bool kasan_port_find_object(const void *addr, struct kasan_object *found)
 {
-	unsigned int hart;
-	struct scratch_object *const object = find_scratch((uintptr_t)addr, &hart);
+	struct kasan_percpu copy;
+	struct scratch_object *const object = find_scratch((uintptr_t)addr, &copy);
 
 	if (!object)
 		return false;
 	found->kind = KASAN_OBJECT_LARGE;
-	found->start = (char *)sbi_hartindex_to_scratch(hart) + object->offset;
+	found->start = (void *)copy.first;
 	found->size = object->size;
 	found->large = &object->meta;
 	found->name = "sbi_scratch";
-	return true;
-}
-
-/* Its name, and whose it is. The areas lie in the harts' stacks, from the last hart to the first. */
-bool kasan_port_find_percpu(uintptr_t addr, struct kasan_percpu *found)
-{
-	const struct scratch_object *const object = find_scratch(addr, &found->cpu);
-
-	if (!object)
-		return false;
-	found->first = (uintptr_t)sbi_hartindex_to_scratch(found->cpu) + object->offset;
-	found->size = object->size;
-	found->stride = ((object->size + 7) & ~7UL) + SCRATCH_REDZONE;
-	found->copies = 1;
-	found->name = object->where;
 	return true;
 }
 
