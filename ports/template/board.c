@@ -103,9 +103,9 @@ static void or_stop(const char *wrong)
 static void sampling_start(void)
 {
 	static char pool[KASAN_CORTEXM_SAMPLE_BYTES]
-		__attribute__((__aligned__(CONFIG_KASAN_PAGE_SIZE)));
+		__attribute__((__aligned__(KASAN_CORTEXM_SAMPLE_ALIGN)));
 
-	if (!kasan_cortexm_sample_start(pool, 0))
+	if (!kasan_cortexm_sample_start(pool, TASKS_REGIONS))
 		or_stop("the MPU has too few regions for sampling");
 	/* SysTick: the processor's clock, and an interrupt each 10 ms. */
 	*(volatile uint32_t *)0xe000e014 = BOARD_CLOCK / 100 - 1;

@@ -93,8 +93,12 @@ __attribute__((__noreturn__)) void board_exit(int status);
 __attribute__((__noreturn__)) void board_start(void);
 
 #ifdef CONFIG_KASAN_SAMPLE
-/** BOARD_CLOCK - Hz, of AN505's processor. */
+/** BOARD_CLOCK - Hz, of the processor. */
+#ifdef BOARD_AN505
 #define BOARD_CLOCK 20000000
+#else
+#define BOARD_CLOCK 25000000
+#endif
 
 /** board_systick() - the handler: time for kasan.sample=. */
 void board_systick(void);

@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cortexm_sample.c - Armv8-M: the pages of sampled objects are opened and closed by the MPU. Never instrumented.
+ * cortexm_sample.c - Cortex-M3 and later: the pages of sampled objects are opened and closed by the MPU. Never instrumented.
  *
- * No attribute of a region of Armv8-M refuses privileged code, but an address that two regions hold is refused to all
- * code. So one region holds the whole pool, and each run of closed pages has a second one. Objects' pages are never
- * neighbours, so n open pages need n + 1 such runs. One region is kept for reports: the page of a freed object is opened
- * for the access that was reported, and closed again if the next report needs the region.
+ * Armv7-M: a region without access holds the whole pool, and each open page has another one above it, which wins.
  *
- * Registers, their fields, and the fault for overlapping regions: Armv8-M Architecture Reference Manual, Protected Memory
- * System Architecture. Encodings of loads and stores: the same, T32 instruction set.
+ * Armv8-M: no attribute of a region refuses privileged code, but an address that two regions hold is refused to all code. So
+ * one region holds the whole pool, and each run of closed pages has a second one. Objects' pages are never neighbours, so n
+ * open pages need n + 1 such runs.
+ *
+ * Some regions are kept for reports: the page of a freed object is opened for the access that was reported, and closed again
+ * if another report needs the region.
+ *
+ * Registers, their fields, and what overlapping regions mean: Armv7-M and Armv8-M Architecture Reference Manuals, Protected
+ * Memory System Architecture. Encodings of loads and stores: the same, T32 instruction set.
  */
 #include "cortexm_sample.h"
 
@@ -16,32 +20,44 @@
 
 #include "cortexm_fault.h"
 
+#if defined(__ARM_ARCH_6M__) || defined(__ARM_ARCH_8M_BASE__)
+#error "Cortex-M0, M0+ and M23 do not tell the address of an access that the MPU has refused"
+#endif
+
 #define REGISTER(address) (*(volatile uint32_t *)(address))
 #define MPU_TYPE	  REGISTER(0xe000ed90)
 #define MPU_CTRL	  REGISTER(0xe000ed94)
 #define MPU_RNR		  REGISTER(0xe000ed98)
 #define MPU_RBAR	  REGISTER(0xe000ed9c)
-#define MPU_RLAR	  REGISTER(0xe000eda0)
-#define MPU_MAIR0	  REGISTER(0xe000edc0)
+#define MPU_RLAR	  REGISTER(0xe000eda0) /* Armv8-M */
+#define MPU_RASR	  REGISTER(0xe000eda0) /* Armv7-M */
+#define MPU_MAIR0	  REGISTER(0xe000edc0) /* Armv8-M */
 
 #define CTRL_ON		(1U << 0)
 #define CTRL_BACKGROUND (1U << 2) /* privileged code may use memory that no region holds */
-#define RBAR_NO_CODE	(1U << 0)
-#define RBAR_ALL_MAY	(1U << 1) /* read and write, at each privilege */
-#define RLAR_ON		(1U << 0)
-#define ATTRIBUTE	7U    /* of the pool's memory: the last one, which systems use the least */
-#define WRITE_BACK	0xffU /* normal memory, as RAM without a region is */
 
-/* One for the pool, one for its pages before and after an object, one for a report. */
-#define LEAST_REGIONS 4U
+/* One for the pool, and at least one for an object. */
+#define LEAST_REGIONS (2U + FOR_REPORTS)
 
 #define PAGE CONFIG_KASAN_PAGE_SIZE
 
 static uintptr_t pool;
-static unsigned int first_region, closing_regions; /* the pool's; those after it */
+static unsigned int first_region, more_regions; /* the pool's; those after it */
 /* LENT: opened for an access that was reported. */
 static enum { CLOSED, OPEN, LENT } pages[KASAN_SAMPLE_PAGES];
 static bool reporting;
+static unsigned int last_lent;
+
+#if KASAN_CORTEXM_SAMPLE_V8
+
+/* The neighbour of a page that was lent needs no other region. */
+#define FOR_REPORTS 1U
+
+#define RBAR_NO_CODE (1U << 0)
+#define RBAR_ALL_MAY (1U << 1) /* read and write, at each privilege */
+#define RLAR_ON	     (1U << 0)
+#define ATTRIBUTE    7U	   /* of the pool's memory: the last one, which systems use the least */
+#define WRITE_BACK   0xffU /* normal memory, as RAM without a region is */
 
 static void set_region(unsigned int number, uintptr_t start, size_t size)
 {
@@ -53,30 +69,90 @@ static void set_region(unsigned int number, uintptr_t start, size_t size)
 	MPU_RLAR = (uint32_t)(start + size - 32) | ATTRIBUTE << 1 | RLAR_ON;
 }
 
-static bool fits(unsigned int most)
+static void set_pool(void)
 {
-	unsigned int i, closed_runs = 0;
+	const unsigned int attributes = ATTRIBUTE % 4 * 8;
+	volatile uint32_t *const mair = &MPU_MAIR0 + ATTRIBUTE / 4;
 
-	for (i = 0; i < KASAN_SAMPLE_PAGES; i++)
-		closed_runs += !pages[i] && (!i || pages[i - 1]);
-	return closed_runs <= most;
+	*mair = (*mair & ~(0xffU << attributes)) | WRITE_BACK << attributes;
+	set_region(first_region, pool, KASAN_CORTEXM_SAMPLE_BYTES);
 }
 
-/* Interrupts are off: between two stores the wrong pages may be open. */
-static void write_regions(void)
+/* Return: the regions that the pages need. @write: write them; there are enough. */
+static unsigned int regions_of_pages(bool write)
 {
 	unsigned int from = 0, to, used = 0;
 
 	while (from < KASAN_SAMPLE_PAGES) {
 		for (to = from; to < KASAN_SAMPLE_PAGES && !pages[to]; to++)
 			;
-		if (to > from)
-			set_region(first_region + 1 + used++, pool + from * PAGE,
-				   (to - from) * PAGE);
+		if (to > from && write)
+			set_region(first_region + 1 + used, pool + from * PAGE, (to - from) * PAGE);
+		used += to > from;
 		from = to + 1;
 	}
-	for (; used < closing_regions; used++)
-		set_region(first_region + 1 + used, 0, 0);
+	return used;
+}
+
+#else
+
+#if CONFIG_KASAN_SAMPLE_OBJECTS & (CONFIG_KASAN_SAMPLE_OBJECTS + 1)
+#error "CONFIG_KASAN_SAMPLE_OBJECTS is not one less than a power of two"
+#endif
+
+/* An instruction may access two pages, and both must be open at once. */
+#define FOR_REPORTS 2U
+
+#define RASR_NO_CODE (1U << 28)
+#define RASR_ALL_MAY (3U << 24)	  /* read and write, at each privilege */
+#define RASR_NORMAL  (0xbU << 16) /* memory as RAM without a region is: write-back */
+#define RASR_ON	     (1U << 0)
+
+/* @size: a power of two, and @start is aligned to it. */
+static void set_region(unsigned int number, uintptr_t start, size_t size, uint32_t attributes)
+{
+	MPU_RNR = number;
+	MPU_RASR = 0;
+	if (!size)
+		return;
+	MPU_RBAR = (uint32_t)start;
+	MPU_RASR = attributes | RASR_NO_CODE | (uint32_t)(__builtin_ctzl(size) - 1) << 1 | RASR_ON;
+}
+
+static void set_pool(void)
+{
+	set_region(first_region, pool, KASAN_CORTEXM_SAMPLE_BYTES, 0);
+}
+
+static unsigned int regions_of_pages(bool write)
+{
+	unsigned int i, used = 0;
+
+	for (i = 0; i < KASAN_SAMPLE_PAGES; i++) {
+		if (pages[i] && write)
+			set_region(first_region + 1 + used, pool + i * PAGE, PAGE,
+				   RASR_ALL_MAY | RASR_NORMAL);
+		used += pages[i] != CLOSED;
+	}
+	return used;
+}
+
+#endif
+
+static bool fits(void)
+{
+	return regions_of_pages(false) + (reporting ? 0 : FOR_REPORTS) <= more_regions;
+}
+
+/* Interrupts are off: between two stores the wrong pages may be open. */
+static void write_regions(void)
+{
+	unsigned int used = regions_of_pages(true);
+
+	for (; used < more_regions; used++) {
+		MPU_RNR = first_region + 1 + used;
+		MPU_RLAR = 0; /* or RASR, which lies there */
+	}
 	__asm__ volatile("dsb\n\tisb" ::: "memory");
 }
 
@@ -98,20 +174,24 @@ bool kasan_port_sample_open(void *page)
 {
 	const unsigned int number = number_of(page);
 	const unsigned long flags = kasan_port_irq_save();
-	const unsigned int most = closing_regions - !reporting;
+	const bool keep = FOR_REPORTS > 1 && reporting && pages[last_lent] == LENT;
 	bool done = true;
 
 	if (!reporting)
 		pages[number] = OPEN;
 	else if (!pages[number])
 		pages[number] = LENT;
-	if (!fits(most)) {
+	if (!fits()) {
 		take_back(0, KASAN_SAMPLE_PAGES - 1);
 		pages[number] = reporting ? LENT : OPEN;
-		done = fits(most);
+		if (keep)
+			pages[last_lent] = LENT;
+		done = fits();
 		if (!done)
 			pages[number] = CLOSED;
 	}
+	if (reporting && done)
+		last_lent = number;
 	write_regions();
 	kasan_port_irq_restore(flags);
 	return done;
@@ -133,17 +213,14 @@ void kasan_port_sample_close(void *page)
 bool kasan_cortexm_sample_start(void *memory, unsigned int first)
 {
 	const unsigned int regions = MPU_TYPE >> 8 & 0xff;
-	const unsigned int attributes = ATTRIBUTE % 4 * 8;
-	volatile uint32_t *const mair = &MPU_MAIR0 + ATTRIBUTE / 4;
 
-	if (regions < first + LEAST_REGIONS)
+	if (regions < first + LEAST_REGIONS || (uintptr_t)memory & (KASAN_CORTEXM_SAMPLE_ALIGN - 1))
 		return false;
 	pool = (uintptr_t)memory;
 	first_region = first;
-	closing_regions = regions - first - 1;
+	more_regions = regions - first - 1;
 	__asm__ volatile("dmb" ::: "memory");
-	*mair = (*mair & ~(0xffU << attributes)) | WRITE_BACK << attributes;
-	set_region(first, pool, KASAN_CORTEXM_SAMPLE_BYTES);
+	set_pool();
 	write_regions();
 	MPU_CTRL |= CTRL_ON | CTRL_BACKGROUND;
 	__asm__ volatile("dsb\n\tisb" ::: "memory");

@@ -170,6 +170,28 @@ static void read_with_interrupts_off(void)
 	free(object);
 }
 
+/* The instruction goes on when both pages are open: that of an object which was freed, and the guard. */
+static void read_two_pages(void)
+{
+	char *live[2], *object;
+	unsigned int i;
+	uint32_t low, high;
+
+	for (i = 0; i < 2; i++)
+		live[i] = sampled(true);
+	object = sampled(true);
+	free(object);
+	want(object + 60, 4, false);
+	__asm__ volatile("ldrd %0, %1, [%2]"
+			 : "=&r"(low), "=&r"(high)
+			 : "r"(object + 60)
+			 : "memory");
+	/* One report for each page. */
+	count -= count == 2;
+	for (i = 0; i < 2; i++)
+		free(live[i]);
+}
+
 /* By code that is not instrumented in any mode. */
 static void copy_past_the_end(void)
 {
@@ -184,10 +206,10 @@ static void copy_past_the_end(void)
 /* Objects that are still used have the regions that there are; reports need one too, and give it back. */
 static void freed_while_others_live(void)
 {
-	char *live[4], *freed[3];
+	char *live[2], *freed[3];
 	unsigned int i;
 
-	for (i = 0; i < 4; i++)
+	for (i = 0; i < 2; i++)
 		live[i] = sampled(i & 1);
 	for (i = 0; i < 3; i++) {
 		freed[i] = sampled(true);
@@ -195,7 +217,7 @@ static void freed_while_others_live(void)
 	}
 	for (i = 0; i < 3; i++)
 		(void)*(volatile char *)freed[runtime(i)];
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < 2; i++) {
 		(void)*(volatile char *)live[i];
 		free(live[i]);
 	}
@@ -261,6 +283,7 @@ static const struct bug bugs[] = {
 	{"double_free", "double-free", double_free},
 	{"invalid_free", "invalid-free", invalid_free},
 	{"read_with_interrupts_off", "slab-out-of-bounds", read_with_interrupts_off},
+	{"read_two_pages", "slab-use-after-free", read_two_pages},
 	{"copy_past_the_end", "slab-out-of-bounds", copy_past_the_end},
 	{"freed_while_others_live", "slab-use-after-free", freed_while_others_live},
 	{"correct_use", NULL, correct_use},
