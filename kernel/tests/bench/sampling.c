@@ -53,10 +53,13 @@ static struct {
 static unsigned long reports, allocations, of_traffic;
 static u64 state;
 
+/* Marsaglia's xorshift, multiplied. The upper bits of a product choose, because the lower ones are less random. */
 static u32 any(u32 below)
 {
-	state = state * 6364136223846793005UL + 1442695040888963407UL;
-	return (u32)((state >> 33) % below);
+	state ^= state >> 12;
+	state ^= state << 25;
+	state ^= state >> 27;
+	return (u32)((state * 2685821657736338717UL >> 32) * below >> 32);
 }
 
 /* Counted instead of printed: text would take most of the time. */
@@ -117,8 +120,12 @@ static void free_object(struct object *object)
 
 static void new_object(struct object *object, unsigned long every)
 {
+	enum kind kind;
+
 	object->size = 1 + any(LARGEST);
-	object->kind = any(PLANTED) ? NO_BUG : (enum kind)any(KINDS);
+	/* A tick samples what is allocated next, so the way to an object with a bug must not take longer than to another. */
+	kind = (enum kind)any(KINDS);
+	object->kind = any(PLANTED) ? NO_BUG : kind;
 	/* By count instead of by time. */
 	if (every && allocations % every == 0)
 		sample_next();
@@ -141,7 +148,7 @@ bool bench_sampling(unsigned long ms, unsigned long seed, unsigned long every)
 
 	if (!sample_start())
 		return false;
-	state = seed;
+	state = seed + 1; /* not 0 */
 	/* The first values of similar seeds are similar. */
 	for (i = 0; i < 16; i++)
 		any(2);

@@ -32,7 +32,8 @@ def test_found_is_as_expected(redzone):
             found = [boot.kinds[kind] for boot in boots]
             for planted, sampled, reports in found:
                 assert planted > sampled and reports <= sampled
-                assert reports == sampled or share < 1, kind
+                # A guard that a report has opened stays open for a while.
+                assert reports >= sampled - 1 - sampled // 500 or share < 1, kind
         assert sum(boot.reports for boot in boots) == sum(
             reports for boot in boots for _, _, reports in boot.kinds.values()
         )
