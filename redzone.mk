@@ -32,6 +32,8 @@
 # KASAN_UBSAN := 1 also finds undefined behaviour (docs/use/ubsan.md). With KASAN_MODE := none it is the only thing that is
 # found: KASAN_CFLAGS has nothing else, and nothing about a shadow is accepted.
 #
+# KASAN_SAMPLE := 1 puts a heap object now and then between guards (docs/port/sampling.md). It needs no mode either.
+#
 # KASAN_MTE_STACK := 1 tags stack variables in mode hw_tags, KASAN_TAGGED_GLOBALS := 1 global variables in mode
 # sw_tags (Clang; docs/internals/stack-tagging.md, docs/internals/tag-globals.md).
 #
@@ -51,6 +53,7 @@ KASAN_OPTIMIZE ?= 2
 KASAN_MTE_STACK ?= 0
 KASAN_TAGGED_GLOBALS ?= 0
 KASAN_UBSAN ?= 0
+KASAN_SAMPLE ?= 0
 KASAN_OBJDIR ?= kasan
 KASAN_INCLUDE ?= $(firstword $(wildcard $(REDZONE)/include/kasan $(REDZONE)/../../include/kasan))
 kasan_cc := $(if $(findstring clang,$(shell $(CC) --version 2>/dev/null)),clang,gcc)
@@ -64,8 +67,8 @@ endif
 ifeq ($(filter $(KASAN_ARCH),arm64 riscv64 riscv32 x86_64 arm s390x powerpc64le loongarch64),)
 $(error KASAN_ARCH is '$(KASAN_ARCH)'; accepted: arm64, riscv64, riscv32, x86_64, arm, s390x, powerpc64le, loongarch64)
 endif
-ifeq ($(filter $(KASAN_MODE),generic sw_tags hw_tags $(if $(filter 1,$(KASAN_UBSAN)),none)),)
-$(error KASAN_MODE is '$(KASAN_MODE)'; accepted: generic, sw_tags, hw_tags, and none with KASAN_UBSAN=1)
+ifeq ($(filter $(KASAN_MODE),generic sw_tags hw_tags $(if $(filter 1,$(KASAN_UBSAN) $(KASAN_SAMPLE)),none)),)
+$(error KASAN_MODE is '$(KASAN_MODE)'; accepted: generic, sw_tags, hw_tags, and none with KASAN_UBSAN=1 or KASAN_SAMPLE=1)
 endif
 ifeq ($(filter $(KASAN_OPTIMIZE),2 s z),)
 $(error KASAN_OPTIMIZE is '$(KASAN_OPTIMIZE)'; accepted: 2, s, z)
@@ -204,6 +207,7 @@ kasan_config_sw_tags := -DCONFIG_KASAN_SW_TAGS=1 -DCONFIG_KASAN_STACK=$(KASAN_ST
 kasan_config_hw_tags := -DCONFIG_KASAN_HW_TAGS=1 -DCONFIG_KASAN_STACK=$(if $(filter 1,$(KASAN_MTE_STACK)),1,0)
 KASAN_CPPFLAGS := $(strip -I$(patsubst %/kasan,%,$(KASAN_INCLUDE)) $(kasan_config_$(KASAN_MODE)) \
 	$(if $(filter 1,$(KASAN_UBSAN)),-DCONFIG_KASAN_UBSAN=1) \
+	$(if $(filter 1,$(KASAN_SAMPLE)),-DCONFIG_KASAN_SAMPLE=1) \
 	$(addprefix -D,$(KASAN_DEFINES)))
 
 # --- The runtime -----------------------------------------------------------------------------------------

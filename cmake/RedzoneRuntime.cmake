@@ -112,8 +112,8 @@ endfunction()
 
 # Refuses arguments of redzone_add_runtime() that contradict each other; reads the caller's rz_ variables.
 function(_redzone_check where words mode)
-  if(NOT mode MATCHES "^(generic|sw_tags|hw_tags)$" AND NOT (mode STREQUAL "none" AND rz_UBSAN))
-    message(FATAL_ERROR "${where}: MODE is '${mode}'; accepted: generic, sw_tags, hw_tags, and none with UBSAN")
+  if(NOT mode MATCHES "^(generic|sw_tags|hw_tags)$" AND NOT (mode STREQUAL "none" AND (rz_UBSAN OR rz_SAMPLE)))
+    message(FATAL_ERROR "${where}: MODE is '${mode}'; accepted: generic, sw_tags, hw_tags, and none with UBSAN or SAMPLE")
   endif()
   if(NOT rz_OPTIMIZE MATCHES "^[2sz]$")
     message(FATAL_ERROR "${where}: OPTIMIZE is '${rz_OPTIMIZE}'; accepted: 2, s, z")
@@ -184,7 +184,7 @@ function(_redzone_check where words mode)
   endif()
 endfunction()
 
-# redzone_add_runtime(<target> [MODE generic | sw_tags | hw_tags | none] [UBSAN] [WINDOWED | FULL] [INLINE | OUTLINE]
+# redzone_add_runtime(<target> [MODE generic | sw_tags | hw_tags | none] [UBSAN] [SAMPLE] [WINDOWED | FULL] [INLINE | OUTLINE]
 #                     [SHADOW_OFFSET <number> | DYNAMIC] [SHADOW_LOW <number>] [SHADOW_HIGH <number>]
 #                     [NO_STACK] [NO_GLOBALS] [MTE_STACK] [TAGGED_GLOBALS] [ARCH <arch>] [OPTIMIZE 2 | s | z]
 #                     [PORT <file>...] [DEFINES <macro[=value]>...] [OPTIONS <option>...])
@@ -196,10 +196,11 @@ endfunction()
 # Generic is the default mode, WINDOWED the default layout, OUTLINE the default instrumentation. sw_tags needs
 # FULL; hw_tags has neither shadow nor instrumentation, so none of the arguments about them. Both are arm64's.
 # MTE_STACK tags stack variables in mode hw_tags, TAGGED_GLOBALS global variables in mode sw_tags (Clang).
-# UBSAN also finds undefined behaviour; with MODE none it is the only thing that is found.
+# UBSAN also finds undefined behaviour; with MODE none it is the only thing that is found. SAMPLE puts a heap object now
+# and then between guards (docs/port/sampling.md); it needs no mode either.
 # OPTIMIZE s makes the runtime small (-Os), z smaller (-Oz: Clang, GCC 12).
 function(redzone_add_runtime target)
-  cmake_parse_arguments(PARSE_ARGV 1 rz "WINDOWED;FULL;INLINE;OUTLINE;DYNAMIC;NO_STACK;NO_GLOBALS;MTE_STACK;TAGGED_GLOBALS;UBSAN"
+  cmake_parse_arguments(PARSE_ARGV 1 rz "WINDOWED;FULL;INLINE;OUTLINE;DYNAMIC;NO_STACK;NO_GLOBALS;MTE_STACK;TAGGED_GLOBALS;UBSAN;SAMPLE"
     "MODE;SHADOW_OFFSET;SHADOW_LOW;SHADOW_HIGH;ARCH;OPTIMIZE" "PORT;DEFINES;OPTIONS")
   set(where "redzone_add_runtime(${target})")
   if(rz_UNPARSED_ARGUMENTS)
@@ -250,6 +251,9 @@ function(redzone_add_runtime target)
   endif()
   if(rz_UBSAN)
     list(APPEND defines CONFIG_KASAN_UBSAN=1)
+  endif()
+  if(rz_SAMPLE)
+    list(APPEND defines CONFIG_KASAN_SAMPLE=1)
   endif()
   if(rz_FULL AND rz_DYNAMIC)
     list(APPEND defines CONFIG_KASAN_SHADOW_FULL=1 CONFIG_KASAN_SHADOW_DYNAMIC=1)

@@ -128,6 +128,11 @@
 #error "KASAN: CONFIG_KASAN_SAMPLE_OBJECTS is not from 1 to 65535"
 #endif
 
+/* A fault within this many bytes below a stack, or a bug while the stack pointer is there, is an overflow of that stack. */
+#ifndef CONFIG_KASAN_STACK_GUARD
+#define CONFIG_KASAN_STACK_GUARD 256UL
+#endif
+
 #ifdef CONFIG_KASAN
 
 #define KASAN_GRANULE_SIZE (1UL << KASAN_SHADOW_SCALE_SHIFT)
@@ -358,11 +363,6 @@
 #else
 #define CONFIG_KASAN_NULL_CHECK 0UL
 #endif
-#endif
-
-/* A fault within this many bytes below a stack, or a bug while the stack pointer is there, is an overflow of that stack. */
-#ifndef CONFIG_KASAN_STACK_GUARD
-#define CONFIG_KASAN_STACK_GUARD 256UL
 #endif
 
 /* Set 0 if code is compiled without stack instrumentation (asan-stack=0). With stack instrumentation the first window

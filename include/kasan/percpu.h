@@ -18,13 +18,14 @@ extern "C" {
 
 /**
  * struct kasan_percpu - a variable with one copy per CPU, for reports: kasan_port_find_percpu() of <kasan/port.h>
- * @first: address of CPU 0's copy, without a tag. @size: bytes of a copy. @stride: from one copy to the next; the rest of
- * it is redzone. @copies: their number. @name: of the variable; it is copied, from memory that can be read.
+ * @first: address of the first copy, without a tag. @size: bytes of a copy. @stride: from one copy to the next; the rest of
+ * it is redzone. @copies: their number. @cpu: whose the first one is, mostly 0. Copies whose distances differ are described
+ * one at a time. @name: of the variable; it is copied, from memory that can be read.
  */
 struct kasan_percpu {
 	uintptr_t first;
 	size_t size, stride;
-	unsigned int copies;
+	unsigned int copies, cpu;
 	const char *name;
 };
 

@@ -262,7 +262,7 @@ bool kasan_port_find_area(const void *addr, struct kasan_area *area);
 
 #ifdef CONFIG_KASAN_PERCPU
 /** kasan_port_find_percpu() - with CONFIG_KASAN_PERCPU: which per-CPU variable is @addr in, or in its redzones? @addr:
- *  without a tag. @found: filled; of memory that was freed also, as long as the system knows. Called in reports.
+ *  without a tag. @found: zeroed; filled, of memory that was freed also, as long as the system knows. Called in reports.
  *  Default: false. */
 bool kasan_port_find_percpu(uintptr_t addr, struct kasan_percpu *found);
 #endif

@@ -86,8 +86,8 @@ size_t kasan_sample_size(const void *ptr);
  */
 bool kasan_sample_fault(uintptr_t addr, size_t size, int direction, const struct kasan_regs *regs);
 
-/** struct kasan_sample_counts - since boot: objects that were sampled, and samples that were due when no page was free.
- *  @live: objects now. */
+/** struct kasan_sample_counts - since boot: objects that were sampled, and samples that were due when no page was
+ *  free, or could be opened. @live: objects now. */
 struct kasan_sample_counts {
 	unsigned long sampled, skipped, live;
 };

@@ -4,8 +4,10 @@
  * is shadow, or inside a report.
  */
 #include <kasan/kasan.h>
+#include <kasan/port.h>
 
 #include "board.h"
+#include "cortexm_sample.h"
 #include "heap.h"
 #include "tasks.h"
 #include "x86_64.h"
@@ -74,6 +76,18 @@ _Noreturn void board_exit(int status)
 		;
 }
 
+#ifndef CONFIG_KASAN
+void *memcpy(void *dst, const void *src, size_t n)
+{
+	return __memcpy(dst, src, n);
+}
+
+void *memset(void *dst, int c, size_t n)
+{
+	return __memset(dst, c, n);
+}
+#endif
+
 #ifndef TEMPLATE_HARTS /* whose start is in riscv_port.c */
 static void or_stop(const char *wrong)
 {
@@ -84,6 +98,29 @@ static void or_stop(const char *wrong)
 	board_puts("\n");
 	board_exit(4);
 }
+
+#ifdef CONFIG_KASAN_SAMPLE
+static void sampling_start(void)
+{
+	static char pool[KASAN_CORTEXM_SAMPLE_BYTES]
+		__attribute__((__aligned__(KASAN_CORTEXM_SAMPLE_ALIGN)));
+
+	if (!kasan_cortexm_sample_start(pool, TASKS_REGIONS))
+		or_stop("the MPU has too few regions for sampling");
+	/* SysTick: the processor's clock, and an interrupt each 10 ms. */
+	*(volatile uint32_t *)0xe000e014 = BOARD_CLOCK / 100 - 1;
+	*(volatile uint32_t *)0xe000e018 = 0;
+	*(volatile uint32_t *)0xe000e010 = 7;
+}
+
+void board_systick(void)
+{
+	static unsigned long ms;
+
+	ms += 10;
+	kasan_sample_tick(ms);
+}
+#endif
 
 /* Constructors register the globals of instrumented files. */
 static void run_constructors(void)
@@ -110,7 +147,7 @@ _Noreturn void board_start(void)
 	kasan_option("kasan.stack_ring_size", "2048");
 #elif defined(__x86_64__)
 	or_stop(paging_add_windows());
-#else
+#elif defined(CONFIG_KASAN)
 	or_stop(kasan_window_add(start, size, __kasan_shadow_start));
 #endif
 	heap_watch();
@@ -121,6 +158,9 @@ _Noreturn void board_start(void)
 	/* Before the constructors: those of C++ programs run code that has bugs as well. */
 	kasan_init(size);
 	run_constructors();
+#ifdef CONFIG_KASAN_SAMPLE
+	sampling_start();
+#endif
 #ifdef __x86_64__
 	cpu_start_second();
 	cpu_timer_on();

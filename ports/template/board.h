@@ -92,10 +92,22 @@ __attribute__((__noreturn__)) void board_exit(int status);
 /** board_start() - called by the assembly entry on the boot stack, .bss cleared. */
 __attribute__((__noreturn__)) void board_start(void);
 
+#ifdef CONFIG_KASAN_SAMPLE
+/** BOARD_CLOCK - Hz, of the processor. */
+#ifdef BOARD_AN505
+#define BOARD_CLOCK 20000000
+#else
+#define BOARD_CLOCK 25000000
+#endif
+
+/** board_systick() - the handler: time for kasan.sample=. */
+void board_systick(void);
+#endif
+
 /** main() - the program. */
 int main(void);
 
-/* The runtime's, checked. */
+/* The runtime's, checked. Without a mode of KASAN they are board.c's. */
 void *memcpy(void *dst, const void *src, size_t n);
 void *memset(void *dst, int c, size_t n);
 

@@ -125,6 +125,12 @@ __attribute__((weak)) bool kasan_cortexm_stack_guard(const struct kasan_cortexm_
 	return false;
 }
 
+__attribute__((weak)) bool kasan_cortexm_sampled(const struct kasan_cortexm_fault *fault)
+{
+	(void)fault;
+	return false;
+}
+
 static uintptr_t stack_limit(void)
 {
 	uintptr_t limit = 0;
@@ -211,6 +217,10 @@ __attribute__((used)) void kasan_cortexm_fault(uint32_t exc_return, uintptr_t ms
 	HFSR = fault.hfsr;
 #endif
 	fault_sp = fault.regs.sp;
+	if (fault.cfsr & MMARVALID && kasan_cortexm_sampled(&fault)) {
+		fault_sp = 0;
+		return;
+	}
 	if (!report_overflow(&fault) && fault.has_address)
 		kasan_report_fault_at(fault.address, 0,
 				      fault.cfsr & (MMARVALID | BFARVALID) ? KASAN_FAULT_UNKNOWN

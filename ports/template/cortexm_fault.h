@@ -58,6 +58,10 @@ void kasan_cortexm_after_fault(const struct kasan_cortexm_fault *fault);
 bool kasan_cortexm_stack_guard(const struct kasan_cortexm_fault *fault,
 			       struct kasan_port_task *task, struct kasan_regs *regs);
 
+/** kasan_cortexm_sampled() - @fault is a refusal of the MPU: report it if its address is of a sampled object. Return: true:
+ *  execute the instruction again. Default: false; cortexm_sample.c has the function for CONFIG_KASAN_SAMPLE. */
+bool kasan_cortexm_sampled(const struct kasan_cortexm_fault *fault);
+
 /** kasan_cortexm_name() - Return: what the processor says, as "BusFault: imprecise error". */
 const char *kasan_cortexm_name(const struct kasan_cortexm_fault *fault);
 

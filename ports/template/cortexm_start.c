@@ -16,6 +16,12 @@ _Noreturn static void unexpected(void)
 	board_exit(5);
 }
 
+#ifdef CONFIG_KASAN_SAMPLE
+#define SYSTICK board_systick
+#else
+#define SYSTICK unexpected
+#endif
+
 __attribute__((section(".vectors"), used)) static const struct {
 	void *stack;
 	void (*handler[15])(void);
@@ -29,7 +35,7 @@ __attribute__((section(".vectors"), used)) static const struct {
 		kasan_cortexm_fault_entry,				    /* UsageFault */
 		unexpected, unexpected, unexpected, unexpected, unexpected, /* SVCall */
 		unexpected, unexpected, unexpected,			    /* PendSV */
-		unexpected,						    /* SysTick */
+		SYSTICK,						    /* SysTick */
 	},
 };
 

@@ -120,9 +120,12 @@ void heap_watch(void)
 	kasan_heap_add(&heap);
 }
 
+/* With CONFIG_KASAN_SAMPLE one object now and then does not come from the heap: see <kasan/sample.h>. */
 void *malloc(size_t size)
 {
-	return kasan_heap_malloc(&heap, size);
+	void *ptr = kasan_sample_due() ? kasan_sample_alloc(size, 8, heap.name, size, 0) : NULL;
+
+	return ptr ? ptr : kasan_heap_malloc(&heap, size);
 }
 
 void *memalign(size_t align, size_t size)
@@ -132,10 +135,23 @@ void *memalign(size_t align, size_t size)
 
 void *realloc(void *ptr, size_t size)
 {
-	return kasan_heap_realloc(&heap, ptr, size);
+	size_t old;
+	void *moved;
+
+	if (!kasan_sample_owns(ptr))
+		return kasan_heap_realloc(&heap, ptr, size);
+	old = kasan_sample_size(ptr);
+	moved = malloc(size);
+	if (moved) {
+		memcpy(moved, ptr, old < size ? old : size);
+		kasan_sample_free(ptr, (uintptr_t)__builtin_return_address(0));
+	}
+	return moved;
 }
 
 void free(void *ptr)
 {
+	if (kasan_sample_free(ptr, (uintptr_t)__builtin_return_address(0)))
+		return;
 	kasan_heap_free(&heap, ptr, (uintptr_t)__builtin_return_address(0));
 }

@@ -11,6 +11,13 @@
 /** TASK_STACK - bytes of a task's stack. */
 #define TASK_STACK 1024U
 
+/** TASKS_REGIONS - of the MPU, from 0 on, that guards take. */
+#if defined(__ARM_ARCH_7M__) || defined(__ARM_ARCH_7EM__)
+#define TASKS_REGIONS 2U
+#else
+#define TASKS_REGIONS 0U
+#endif
+
 /** struct task - @low, @high: its stack. @id: from 1 on. */
 struct task {
 	const char *name;

@@ -189,6 +189,7 @@ kasan_noinline void *kasan_sample_alloc(size_t size, size_t align, const char *n
 	close_guards(index);
 	if (!kasan_port_sample_open((void *)page_of(index))) {
 		give_page(index);
+		__atomic_fetch_add(&nr_skipped, 1, __ATOMIC_RELAXED);
 		return NULL;
 	}
 	__atomic_store_n(&object->state, SAMPLE_UNUSED, __ATOMIC_RELAXED);

@@ -408,6 +408,7 @@ static void find_percpu(struct kasan_report *report, bool classify)
 	const struct kasan_owner *const owner = &report->owner;
 	struct kasan_percpu *const var = &report->percpu;
 
+	kasan_clear(var);
 	report->has_percpu =
 		kasan_port_find_percpu(report->addr, var) && var->stride && var->copies;
 	if (!report->has_percpu)

@@ -145,7 +145,7 @@ BAD_OPTIONS = [
     (("bench", "--json", "no/file"), "no/file' cannot be written"),
     (("bench", "--markdown", "."), "cannot be written"),
     (("bench", "--modes", "generic"), "'generic' is not accepted; accepted: none, generic-inline"),
-    (("bench", "trace"), "'trace'; there are: traces, stackleak, lockdep, rt, programs, time, profile"),
+    (("bench", "trace"), "'trace'; there are: traces, stackleak, lockdep, rt, programs, sampling, time, "),
     (
         ("bench", "--json", "x", "traces"),
         "give the options of a table after its name: ./redzone bench traces",
@@ -158,7 +158,7 @@ BAD_OPTIONS = [
     (("bench", "programs", "--columns", "tags"), "no column matches 'tags'; there are: off"),
     *(
         (("bench", table, "--json", "no/file"), "no/file' cannot be written")
-        for table in ("traces", "stackleak", "lockdep", "rt", "programs")
+        for table in ("traces", "stackleak", "lockdep", "rt", "programs", "sampling")
     ),
     *(
         (("run", "main.c", option, "-"), f"error: {option} '-': standard output has the console already")

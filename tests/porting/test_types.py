@@ -21,7 +21,7 @@ OPTIONS = [
     ),
     *("-DCONFIG_KASAN_GENERIC=1", "-DCONFIG_KASAN_SHADOW_WINDOWED=1", "-fsyntax-only"),
 ]
-COPIED = ("x86_64_trap.c", "x86_64_decode.c", "cortexm_fault.c")
+COPIED = ("x86_64_trap.c", "x86_64_decode.c", "cortexm_fault.c", "cortexm_sample.c")
 ARCHES = ("arm64", "riscv64", "x86_64", "arm", "riscv32", "cortex-m0plus")
 # Typedefs as kernels have them: of the same types as the compiler's, and of others.
 SAME = "".join(
@@ -73,14 +73,15 @@ def test_headers_and_the_pair_compile_without_the_compilers_headers(amalgamated,
 
 
 @pytest.mark.parametrize(
-    ("arch", "kit"), [("x86_64", "x86_64_*.c"), ("arm", "cortexm_fault.c")], ids=["x86_64", "cortexm"]
+    ("arch", "kit"), [("x86_64", "x86_64_*.c"), ("arm", "cortexm_*.c")], ids=["x86_64", "cortexm"]
 )
 def test_the_kits_that_are_copied_need_no_header_either(tmp_path, arch, kit):
     """Their documents say to copy them into a kernel, which may be compiled with -nostdinc."""
     copied = [path for path in (ROOT / "ports" / "template").glob(kit) if path.name in COPIED]
     assert copied
+    options = [*command("clang-19", arch), "-DCONFIG_KASAN_SAMPLE=1", "-DCONFIG_KASAN_SAMPLE_OBJECTS=15"]
     for source in copied:
-        call([*command("clang-19", arch), "-I", ROOT / "include", source], tmp_path)
+        call([*options, "-I", ROOT / "include", source], tmp_path)
 
 
 @pytest.mark.parametrize("mode", ["SW_TAGS", "HW_TAGS"])

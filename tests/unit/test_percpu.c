@@ -14,6 +14,7 @@
 
 static char *copies;
 static unsigned int stride = STRIDE;
+static bool one_at_a_time;
 
 /* In place of the weak default. */
 bool kasan_port_find_percpu(uintptr_t addr, struct kasan_percpu *found)
@@ -25,6 +26,11 @@ bool kasan_port_find_percpu(uintptr_t addr, struct kasan_percpu *found)
 	found->stride = stride;
 	found->copies = COPIES;
 	found->name = "events";
+	if (one_at_a_time) {
+		found->cpu = (unsigned int)((addr - found->first) / STRIDE);
+		found->first += found->cpu * STRIDE;
+		found->copies = 1;
+	}
 	return true;
 }
 
@@ -73,6 +79,11 @@ static void whose_copy(void)
 	expect_place(p + STRIDE - 1, "1 bytes to the left", 1);
 	expect_place(p + STRIDE + SIZE + 3, "3 bytes to the right", 1);
 	expect_place(p + 3 * STRIDE - 1, "43 bytes to the right", 2);
+	/* Each by itself, because they do not lie at equal distances. */
+	one_at_a_time = true;
+	expect_place(p + STRIDE + SIZE + 3, "3 bytes to the right", 1);
+	expect_place(p + 2 * STRIDE + SIZE, "0 bytes to the right", 2);
+	one_at_a_time = false;
 	close_copies();
 	EXPECT_REPORT("slab-use-after-free", __asan_load1_noabort((uintptr_t)p));
 	CHECK(unit_find(0, "of variable") < 0);

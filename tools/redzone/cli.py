@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from redzone.bench import cost, lockdep, page, profile, programs, rt, seconds, stackleak, traces
+from redzone.bench import cost, lockdep, page, profile, programs, rt, sampling, seconds, stackleak, traces
 from redzone.build import builder
 from redzone.core import base, doctor, outside, process
 from redzone.core.arch import DEFAULT, KERNELS
@@ -532,6 +532,7 @@ def bench_verb(context, **options):
       ./redzone bench lockdep
       ./redzone bench rt
       ./redzone bench programs
+      ./redzone bench sampling
       ./redzone bench time
       ./redzone bench linux
     """
@@ -591,7 +592,7 @@ def doctor_verb(context, arguments):
 
 
 # Tables of the benchmark, and verbs, that live in modules of their own.
-for _module in (traces, stackleak, lockdep, rt, programs, seconds):
+for _module in (traces, stackleak, lockdep, rt, programs, sampling, seconds):
     _module.register(bench_verb)
 profile.register(bench_verb, _with_features, _choose_features)
 for _module in (merge, flags, amalgamate, audit, ksyms, size, decode, port_command):

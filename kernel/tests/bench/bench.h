@@ -78,6 +78,11 @@ u64 bench_mix(unsigned long jobs); /* mix.c */
  *  tracer for it. May sleep. */
 bool bench_rt(void); /* rt_work.c */
 
+/** bench_sampling() - plant bugs in heap objects at random for @ms milliseconds, and print how many of them the sampled ones
+ *  found. @every: one allocation in so many is sampled; 0: kasan.sample= decides. @seed: of what is done. May sleep. Return:
+ *  false if the kernel does not sample, or has a mode of KASAN. */
+bool bench_sampling(unsigned long ms, unsigned long seed, unsigned long every); /* sampling.c */
+
 /* The file of the program in user mode. */
 extern const char user_bench_image[], user_bench_image_end[];
 

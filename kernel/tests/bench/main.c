@@ -6,7 +6,8 @@
  * be followed by ":pattern", with at most one '*' at its end, to select operations by name. "rounds:N" makes later ones do
  * N rounds. "programs:N" runs N small programs in user mode, and prints how much the clock has counted since
  * reset. "calls.NAME:ROUNDS" lets a program in user mode make system calls, see kernel/tests/bench/user/. "mix:JOBS"
- * runs the build-like mix with that many jobs for each of its makers. The cost
+ * runs the build-like mix with that many jobs for each of its makers. "sampling:MS:SEED:EVERY" plants bugs for MS
+ * milliseconds, see sampling.c. The cost
  * of calling an empty operation is measured first and left out of every other figure. Output is one line for
  * each figure,
  *
@@ -310,6 +311,32 @@ static bool run_rt_of(const char *argument)
 	return !strcmp(argument, "rt") && bench_rt();
 }
 
+/* sampling:MS:SEED:EVERY. Return: false if @argument is not of that form, or the kernel does not sample. */
+static bool run_sampling_of(const char *argument)
+{
+	unsigned long numbers[3];
+	char text[24];
+
+	if (strncmp(argument, "sampling", 8))
+		return false;
+	argument += 8;
+	for (unsigned int i = 0; i < ARRAY_SIZE(numbers); i++) {
+		size_t length = 0;
+
+		if (*argument++ != ':')
+			return false;
+		while (argument[length] && argument[length] != ':')
+			length++;
+		if (length >= sizeof(text))
+			return false;
+		strscpy(text, argument, length + 1);
+		if (kstrtoul(text, 10, &numbers[i]))
+			return false;
+		argument += length;
+	}
+	return !*argument && bench_sampling(numbers[0], numbers[1], numbers[2]);
+}
+
 int redzone_program_main(int argc, char **argv)
 {
 	u64 boot = arch_counter();
@@ -319,7 +346,8 @@ int redzone_program_main(int argc, char **argv)
 	print_since_reset("boot", boot);
 	for (i = 1; i < argc; i++) {
 		if (!set_rounds(argv[i]) && !run_programs_of(argv[i]) && !run_calls_of(argv[i]) &&
-		    !run_mix_of(argv[i]) && !run_rt_of(argv[i]) && !run_group(argv[i])) {
+		    !run_mix_of(argv[i]) && !run_rt_of(argv[i]) && !run_sampling_of(argv[i]) &&
+		    !run_group(argv[i])) {
 			pr_err("bench: there is no group '%s'\n", argv[i]);
 			return 1;
 		}

@@ -33,12 +33,14 @@ def _heap(name, kind="slab-out-of-bounds", stacks=("allocated",), **more):
     return Bug(name, kind, stacks=stacks, line=line, **more)
 
 
-def _scratch(name, **more):
-    return Bug(name, "slab-out-of-bounds", **more)
+def _scratch(name, at=None, **more):
+    """at: where beside or in an object of bugs.c; None: in none."""
+    line = f"The buggy address is {at} of variable bugs.c:" if at else ""
+    stacks = ("allocated",) if at else ()
+    return Bug(name, "slab-out-of-bounds", stacks=stacks, line=line, **more)
 
 
 BOTH = ("allocated", "freed")
-AREA = " which belongs to the cache sbi_scratch"
 BUGS = (
     Bug("correct_use", None),
     _heap("heap_overflow"),
@@ -50,9 +52,9 @@ BUGS = (
     _heap("heap_double_free", "double-free", BOTH),
     _heap("heap_invalid_free", "invalid-free"),
     _heap("heap_wild_read", stacks=()),
-    _scratch("scratch_overflow", stacks=("allocated",), line=AREA),
-    _scratch("scratch_of_another_hart", stacks=("allocated",), line=AREA),
-    _scratch("scratch_copy_overflow", stacks=("allocated",), line=AREA),
+    _scratch("scratch_overflow", "0 bytes to the right"),
+    _scratch("scratch_of_another_hart", "7 bytes to the right"),
+    _scratch("scratch_copy_overflow", "0 bytes inside"),
     _scratch("scratch_wild_write"),
     Bug("global_overflow", "global-out-of-bounds", line=" table+0xa/0xa"),
     Bug("global_string_overread", "global-out-of-bounds", "sbi_strlen", line=" unterminated+0x4/0x4"),

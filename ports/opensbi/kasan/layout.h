@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * layout.h - where OpenSBI, its shadow and the runtime's tables are, from the start of firmware on, wherever that is.
+ * layout.h - where OpenSBI, its shadow and the runtime's tables are, from the start of firmware on, wherever that is; and,
+ * for all files (-include), the names of what lies in the harts' scratch areas.
  *
  *	0        image, harts' stacks with their scratch areas, heap: the window
  *	4 MiB    its shadow, 512 KiB
@@ -23,5 +24,11 @@
 
 /* Redzone after an allocation in the scratch areas, which are small. */
 #define SCRATCH_REDZONE 16UL
+/* Its name in reports is the place where it is made. */
+#include <sbi/sbi_const.h>
+#include <sbi/sbi_scratch.h>
+#define sbi_scratch_alloc_offset(size) \
+	kasan_scratch_alloc(size, __FILE_NAME__ ":" STRINGIFY(__LINE__))
+unsigned long kasan_scratch_alloc(unsigned long size, const char *where);
 
 #endif /* OPENSBI_LAYOUT_H */

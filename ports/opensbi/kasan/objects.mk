@@ -28,7 +28,7 @@ FW_JUMP_OFFSET := 0x800000
 FW_PAYLOAD := n
 
 # struct sbi_scratch, which mscratch points to, has the hart's index in its 15th word.
-KASAN_DEFINES := CONFIG_KASAN_NR_CPUS=16 CONFIG_KASAN_DEPOT_SIZE=2097152UL CONFIG_KASAN_DEPOT_BUCKETS=1024 \
+KASAN_DEFINES := CONFIG_KASAN_NR_CPUS=16 CONFIG_KASAN_DEPOT_SIZE=2097152UL CONFIG_KASAN_DEPOT_BUCKETS=1024 CONFIG_KASAN_PERCPU=1 \
 	KASAN_RISCV_HART_AT=112 'KASAN_PORT_INLINE_H=<kasan/inline_riscv.h>'
 # As OpenSBI compiles its own: position-independent, symbols without a GOT.
 KASAN_RUNTIME_CFLAGS := $(CLANG_TARGET) $(RELAX_FLAG) -g -fPIE -mcmodel=medany -mabi=lp64 -march=rv64imafdc_zicsr_zifencei \
@@ -48,12 +48,14 @@ platform-objs-y += kasan/bugs.o
 carray-sbi_ecall_exts-y += ecall_redzone
 endif
 platform-cflags-y += $(KASAN_CPPFLAGS)
-kasan_wrapped := sbi_init sbi_scratch_init sbi_scratch_alloc_offset sbi_heap_init sbi_domain_init sbi_malloc_from \
+kasan_wrapped := sbi_init sbi_scratch_init sbi_heap_init sbi_domain_init sbi_malloc_from \
 	sbi_zalloc_from sbi_aligned_alloc_from sbi_free_from sbi_console_set_device sbi_putc sbi_trap_handler
 platform-ldflags-y += $(addprefix -Wl$(kasan_comma)--wrap=,$(kasan_wrapped)) -Wl,-T,$(KASAN_LDS) $(KASAN_OBJS)
 $(foreach name,jump dynamic,$(platform_build_dir)/firmware/fw_$(name).elf): $(KASAN_OBJS)
 
-$(build_dir)/lib/%.o $(platform_build_dir)/%.o: CFLAGS += $(KASAN_CODE_FLAGS) $(KASAN_CFLAGS)
+# layout.h has names for the harts' scratch areas, whose allocator keeps its own.
+$(build_dir)/lib/%.o $(platform_build_dir)/%.o: CFLAGS += $(KASAN_CODE_FLAGS) $(KASAN_CFLAGS) \
+	$(if $(filter %/sbi_scratch.o,$@),,-include $(platform_src_dir)/kasan/layout.h)
 # The port's comes first, and calls this one.
 $(platform_build_dir)/platform.o: CFLAGS += -Dfw_platform_init=opensbi_platform_init
 # The runtime's, which check whole ranges, take these names; memcpy() and its like of fw_base.S lead there.

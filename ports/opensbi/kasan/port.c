@@ -9,7 +9,6 @@
 #include <sbi/sbi_hart.h>
 #include <sbi/sbi_heap.h>
 #include <sbi/sbi_platform.h>
-#include <sbi/sbi_scratch.h>
 #include <sbi/sbi_string.h>
 
 #include <kasan/riscv_firmware.h>
@@ -218,7 +217,8 @@ int __wrap_sbi_domain_init(struct sbi_scratch *scratch, u32 hartid)
 
 /* Allocations are never freed; each has the same place in the areas of all harts. */
 static struct scratch_object {
-	unsigned long offset, size;
+	unsigned long offset, size, stride;
+	const char *where;
 	struct kasan_large_meta meta;
 } scratch_objects[64];
 static unsigned int scratch_count;
@@ -234,11 +234,10 @@ int __wrap_sbi_scratch_init(struct sbi_scratch *scratch)
 	return error;
 }
 
-unsigned long __real_sbi_scratch_alloc_offset(unsigned long size);
-unsigned long __wrap_sbi_scratch_alloc_offset(unsigned long size)
+unsigned long kasan_scratch_alloc(unsigned long size, const char *where)
 {
 	const unsigned long padded = size ? ((size + 7) & ~7UL) + SCRATCH_REDZONE : 0;
-	unsigned long offset = __real_sbi_scratch_alloc_offset(padded);
+	unsigned long offset = (sbi_scratch_alloc_offset)(padded);
 	struct scratch_object *object;
 	unsigned int at;
 
@@ -250,6 +249,8 @@ unsigned long __wrap_sbi_scratch_alloc_offset(unsigned long size)
 	if (at < array_size(scratch_objects)) {
 		object = &scratch_objects[at];
 		object->size = size;
+		object->stride = padded;
+		object->where = where;
 		object->meta.alloc.pid = kasan_port_cpu();
 		object->meta.alloc.stack = kasan_stack_save((uintptr_t)__builtin_return_address(0));
 		__atomic_store_n(&object->offset, offset, __ATOMIC_RELEASE);
@@ -257,36 +258,44 @@ unsigned long __wrap_sbi_scratch_alloc_offset(unsigned long size)
 	return offset;
 }
 
+/* Return: the object that @addr or the redzone before it belongs to; @found: its copy there. The areas lie in the harts' stacks,
+ * from the last hart to the first, so each copy is described by itself. */
+static struct scratch_object *find_scratch(uintptr_t addr, struct kasan_percpu *found)
+{
+	for (unsigned int hart = 0; hart < sbi_hart_count(); hart++) {
+		const uintptr_t area = (uintptr_t)sbi_hartindex_to_scratch(hart);
+		struct scratch_object *one = scratch_objects;
+
+		for (; one < scratch_objects + array_size(scratch_objects); one++) {
+			const uintptr_t at = __atomic_load_n(&one->offset, __ATOMIC_ACQUIRE);
+
+			*found = (struct kasan_percpu){area + at, one->size, one->stride,
+						       1,	  hart,	     one->where};
+			if (area && at && addr - found->first < found->stride)
+				return one;
+		}
+	}
+	return NULL;
+}
+
+bool kasan_port_find_percpu(uintptr_t addr, struct kasan_percpu *found)
+{
+	return find_scratch(addr, found);
+}
+
 bool kasan_port_find_object(const void *addr, struct kasan_object *found)
 {
-	const struct sbi_scratch *scratch = NULL;
-	unsigned long inside;
-	unsigned int i;
+	struct kasan_percpu copy;
+	struct scratch_object *const object = find_scratch((uintptr_t)addr, &copy);
 
-	for (i = 0; i < sbi_hart_count() && !scratch; i++) {
-		const struct sbi_scratch *area = sbi_hartindex_to_scratch(i);
-
-		if (area && (uintptr_t)addr - (uintptr_t)area < SBI_SCRATCH_SIZE)
-			scratch = area;
-	}
-	if (!scratch)
+	if (!object)
 		return false;
-	inside = (uintptr_t)addr - (uintptr_t)scratch;
-	for (i = 0; i < array_size(scratch_objects); i++) {
-		struct scratch_object *object = &scratch_objects[i];
-		const unsigned long offset = __atomic_load_n(&object->offset, __ATOMIC_ACQUIRE);
-
-		if (!offset || inside < offset ||
-		    inside >= ((offset + object->size + 7) & ~7UL) + SCRATCH_REDZONE)
-			continue;
-		found->kind = KASAN_OBJECT_LARGE;
-		found->start = (char *)scratch + offset;
-		found->size = object->size;
-		found->large = &object->meta;
-		found->name = "sbi_scratch";
-		return true;
-	}
-	return false;
+	found->kind = KASAN_OBJECT_LARGE;
+	found->start = (void *)copy.first;
+	found->size = object->size;
+	found->large = &object->meta;
+	found->name = "sbi_scratch";
+	return true;
 }
 
 /* --- The heap ---------------------------------------------------------------------------------------- */

@@ -38,3 +38,13 @@ def test_columns_of_ubsan_are_other_kernels():
     for name in ("off", "generic inline"):
         plain, checked = programs.COLUMNS[name], programs.COLUMNS[f"{name}, ubsan"]
         assert checked.preset == f"{plain.preset}+ubsan"
+
+
+def test_columns_of_page_redzones_are_other_boots_of_one_kernel():
+    plain = programs.COLUMNS["generic inline"]
+    speed = programs.Speed("empty", "", [], [], [], [], "")
+    for name, value in (("no page redzones", "off"), ("all page redzones", "all")):
+        column = programs.COLUMNS[f"generic inline, {name}"]
+        assert column.preset == plain.preset
+        assert programs._machine(None, column, speed, True).append == [f"kasan.page_redzone={value}"]
+    assert programs._machine(None, plain, speed, True).append == []

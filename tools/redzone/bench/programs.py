@@ -34,12 +34,14 @@ ALIGNED_ONLY = ("-fno-sanitize=alignment",)
 
 @dataclass(frozen=True)
 class Column:
-    """A kernel: @mode, @where and the builder's @features choose it. cflags: of the programs."""
+    """A kernel: @mode, @where and the builder's @features choose it. cflags: of the programs. append: boot
+    parameters."""
 
     mode: str
     where: str = "inline"
     cflags: tuple = ()
     features: tuple = ()
+    append: tuple = ()
 
     @property
     def preset(self):
@@ -54,6 +56,8 @@ COLUMNS = {
     "generic inline, ubsan": Column("generic", features=("ubsan",)),
     "generic inline, copies called": Column("generic", cflags=AS_CALLS),
     "generic inline, aligned only": Column("generic", cflags=ALIGNED_ONLY),
+    "generic inline, no page redzones": Column("generic", append=("kasan.page_redzone=off",)),
+    "generic inline, all page redzones": Column("generic", append=("kasan.page_redzone=all",)),
     "generic outline": Column("generic", "outline"),
     "sw_tags": Column("sw_tags"),
     "sw_tags, aligned only": Column("sw_tags", cflags=ALIGNED_ONLY),
@@ -173,7 +177,13 @@ def _host_build(program, name, folder):
 def _machine(image, column, program, icount):
     from redzone.machine import qemu
 
-    return qemu.Machine(image, mode=column.mode, arguments=program.arguments, icount=icount)
+    return qemu.Machine(
+        image,
+        mode=column.mode,
+        arguments=program.arguments,
+        append=list(column.append),
+        icount=icount,
+    )
 
 
 def instructions(text):
@@ -299,7 +309,8 @@ def register(group):
         The sources of libdeflate, cJSON and Mbed TLS are fetched once. The figures are seconds of CPU time,
         with start and boot, the least of --runs; and instructions of the machine. "copies called" compiles
         small copies, as in memcpy(&word, p, 4), as function calls; "aligned only" leaves out the checks of
-        misaligned accesses; "ubsan" adds those for undefined behaviour.
+        misaligned accesses; "ubsan" adds those for undefined behaviour; "no" and "all page redzones" boot
+        with kasan.page_redzone=off and all.
 
         \b
         Examples:
