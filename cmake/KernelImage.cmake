@@ -13,8 +13,8 @@ list(APPEND script_options ${assembler_target})
 add_custom_command(OUTPUT ${linker_script}
   COMMAND ${CMAKE_C_COMPILER} -E -P -x assembler-with-cpp ${script_options}
           -I${CMAKE_SOURCE_DIR}/include -I${arch_dir}/include -MD -MF ${linker_script}.d -MT kernel.lds
-          ${arch_dir}/kernel.lds.S -o ${linker_script}
-  DEPENDS ${arch_dir}/kernel.lds.S DEPFILE ${linker_script}.d
+          ${CMAKE_SOURCE_DIR}/kernel/kernel.lds.S -o ${linker_script}
+  DEPENDS ${CMAKE_SOURCE_DIR}/kernel/kernel.lds.S DEPFILE ${linker_script}.d
   COMMENT "Linker script" VERBATIM)
 add_custom_target(linker_script DEPENDS ${linker_script})
 

@@ -16,6 +16,7 @@ set(REDZONE_LIB_SOURCES
     kallsyms_empty.S
     kstrto.c
     mem.c
+    overflow.c
     panic.c
     params.c
     printk.c
@@ -36,5 +37,6 @@ set(REDZONE_LIB_UNINSTRUMENTED
     ${irqsoff}
     kallsyms.c
     mem.c
+    overflow.c
     program_fault.c
     stacktrace.c)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 set(REDZONE_MM_SOURCES
 	fault_inject.c linear.c memblock.c mm_init.c page_alloc.c page_debug.c page_owner.c page_quarantine.c
-	page_redzone.c slab_api.c slab_common.c kmalloc.c mempool.c percpu.c util.c
+	page_redzone.c pgtable.c slab_api.c slab_common.c kmalloc.c mempool.c percpu.c util.c
 	vmap_tree.c vmap_shadow.c vmalloc.c vrealloc.c nofault.c stack.c stack_demand.c)
 if(REDZONE_ALLOCATOR STREQUAL "slab")
 	set(allocator slab_bitmap.c)
@@ -22,5 +22,5 @@ endif()
 # others are hot paths of the allocators: they touch their own descriptors only, and their memcpy() and memset() on
 # memory of users are checked because they are called by these names.
 set(REDZONE_MM_UNINSTRUMENTED fault_inject.c linear.c memblock.c page_alloc.c page_owner.c page_quarantine.c
-	page_redzone.c ${allocator} slab_api.c mm_init.c kmalloc.c percpu.c
+	page_redzone.c pgtable.c ${allocator} slab_api.c mm_init.c kmalloc.c percpu.c
 	vmalloc.c vmap_tree.c vmap_shadow.c stack.c stack_demand.c ${scs})

@@ -3,6 +3,7 @@ set(REDZONE_USER_SOURCES
     elf.c
     file.c
     mm.c
+    pgtable.c
     pipe.c
     process.c
     sys_file.c

@@ -22,12 +22,7 @@ void fpu_load(const struct fpu_state *state);
  *  off. */
 void fpu_switch(struct task *prev, struct task *next);
 
-/* pgtable.c */
-
-/* Return: the entry that ends the walk for @va in the upper half: a leaf or an invalid one. */
-u64 *pgtable_walk(unsigned long va, int *level);
-/* Return: physical address of a cleared page from pgtable_page_alloc(), 0 if there is no memory. */
-phys_addr_t pgtable_zeroed_page(void);
+/* tlb.c */
 
 /* Change from the tables of head.S to swapper_pg_dir. */
 void pgtable_activate(void);
@@ -107,7 +102,6 @@ void el1_irq_handler(struct pt_regs *regs);
 void el1_fiq_handler(struct pt_regs *regs);
 void el1_error_handler(struct pt_regs *regs);
 _Noreturn void bad_mode_handler(struct pt_regs *regs, unsigned int vector);
-struct pt_regs *overflow_handler(struct pt_regs *regs);
 void el1_stack_handler(struct pt_regs *regs);
 
 #endif

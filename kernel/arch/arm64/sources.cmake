@@ -16,7 +16,6 @@ set(REDZONE_ARCH_ARM64_SOURCES
 	mte_fault.c
 	module.c
 	patch.c
-	pgtable.c
 	psci.c
 	seed.c
 	setjmp.S
@@ -24,10 +23,10 @@ set(REDZONE_ARCH_ARM64_SOURCES
 	show.c
 	smp.c
 	timer.c
+	tlb.c
 	traps.c
 	uaccess.S
 	user.S
-	user_pgtable.c
 	user_traps.c
 )
 set(REDZONE_ARCH_ARM64_UNINSTRUMENTED
@@ -36,10 +35,10 @@ set(REDZONE_ARCH_ARM64_UNINSTRUMENTED
 	mte.c
 	mte_fault.c
 	patch.c
-	pgtable.c
 	psci.c
 	show.c
 	timer.c
+	tlb.c
 	traps.c
 )
 if(REDZONE_SHADOW_CALL_STACK)

@@ -39,14 +39,6 @@ _Static_assert(sizeof(struct pt_regs) == PT_REGS_SIZE, "entry.S");
 #define EC_SP_ALIGN	0x26
 #define EC_BRK64	0x3c
 
-static bool overflowed[NR_CPUS];
-
-/* Unmask debug exceptions, SError and FIQ, so that an error inside the handler is seen. Interrupts stay off. */
-static void unmask_errors(void)
-{
-	__asm__ __volatile__("msr daifclr, #0xd" ::: "memory");
-}
-
 _Noreturn void arch_bare_panic(const char *what, const struct pt_regs *regs)
 {
 	early_printk("\n%s: ESR %lx FAR %lx\n", what, regs->esr, regs->far);
@@ -136,7 +128,7 @@ static void handle_sync(struct pt_regs *regs)
 	if (mte_end_of_step(regs, true))
 		return;
 	mte_exception_entry();
-	unmask_errors();
+	arch_unmask_errors();
 	/* printk() does not work yet, so the cause can only be a bug in early_init(). */
 	if (!early_init_done)
 		arch_bare_panic("Exception in early_init()", regs);
@@ -193,7 +185,7 @@ static const void *handle_kernel_irq(struct pt_regs *regs)
 	irqsoff_begin();
 	mte_end_of_step(regs, false);
 	mte_exception_entry();
-	unmask_errors();
+	arch_unmask_errors();
 	/* Bad accesses that the CPU has noted belong to the interrupted code now, and to the interrupt at its end. */
 	mte_check_async_of(regs);
 	return kernel_irq(regs);
@@ -224,7 +216,7 @@ void el1_irq_handler(struct pt_regs *regs)
 
 static _Noreturn void fatal_exception(const char *what, struct pt_regs *regs)
 {
-	unmask_errors();
+	arch_unmask_errors();
 	if (!early_init_done)
 		arch_bare_panic(what, regs);
 	printk("%s: ESR 0x%016lx FAR 0x%016lx\n", what, regs->esr, regs->far);
@@ -303,13 +295,13 @@ void scs_fault_handler(struct pt_regs *regs)
 	const char *what = "shadow call stack fault";
 	unsigned long flags;
 
-	unmask_errors();
+	arch_unmask_errors();
 	if (!early_init_done)
 		arch_bare_panic(what, regs);
 	/* This stack has overflowed too, or printing causes a fault. */
-	if (overflowed[cpu])
+	if (stack_overflowed[cpu])
 		arch_bare_panic("Shadow call stack for faults exhausted", regs);
-	overflowed[cpu] = true;
+	stack_overflowed[cpu] = true;
 
 	flags = console_lock();
 	what = scs_print_fault(regs->regs[18]);
@@ -366,75 +358,10 @@ void scs_check(void)
 
 #endif
 
-/* Return: a copy of @regs right below @top. A walk along frame pointers passes from it into the interrupted code. */
-static struct pt_regs *copy_regs(const struct pt_regs *regs, uintptr_t top)
-{
-	struct pt_regs *copy = (struct pt_regs *)top - 1;
-
-	*copy = *regs;
-	return copy;
-}
-
-/*
- * Map what the frame of an exception needs, if the stack has room for it. Return: true if there is memory; @low: filled,
- * whether there may not be enough the next time.
- */
-static bool map_frame(const struct pt_regs *regs, bool *low)
-{
-	const bool may_allocate = !regs_irqs_disabled(regs);
-
-	*low = false;
-	if (regs->sp & 15 || !stack_has_room(regs->sp, PT_REGS_SIZE))
-		return false;
-	/* An exception frame has 304 bytes, so it is in two pages at most. */
-	return stack_demand(regs->sp - 16, may_allocate, low) &&
-	       stack_demand(regs->sp - PT_REGS_SIZE, may_allocate, low);
-}
-
-struct pt_regs *overflow_handler(struct pt_regs *regs)
-{
-	unsigned int cpu = smp_processor_id();
-	uintptr_t overflow = (uintptr_t)overflow_stack + ((uintptr_t)cpu << OVERFLOW_STACK_SHIFT);
-	uintptr_t start = (uintptr_t)current->stack;
-	const char *what = "kernel stack overflow";
-	unsigned long flags;
-	bool low;
-
-	if (early_init_done && map_frame(regs, &low))
-		return low && is_program_fault(regs) ? copy_regs(regs, regs->sp) : NULL;
-	unmask_errors();
-	if (!early_init_done)
-		arch_bare_panic(what, regs);
-	/* This stack has overflowed too, or printing causes a fault. */
-	if (overflowed[cpu])
-		arch_bare_panic("Overflow stack exhausted", regs);
-	if (may_handle_overflow(regs))
-		return copy_regs(regs, (uintptr_t)current->other_stack + current->other_size);
-	overflowed[cpu] = true;
-
-	if (regs->sp & 15)
-		what = "misaligned stack pointer";
-	else if (stack_has_room(regs->sp, PT_REGS_SIZE))
-		what = "no memory for the stack";
-	else if (regs->sp - start > current->stack_size && start - regs->sp > 64 * 1024)
-		what = "corrupted stack pointer";
-	flags = console_lock();
-	printk("Insufficient stack space to handle exception!\n");
-	printk("%s: ESR 0x%016lx FAR 0x%016lx\n", what, regs->esr, regs->far);
-	printk("Task stack:     [%016lx, %016lx)\n", start, start + current->stack_size);
-	printk("Overflow stack: [%016lx, %016lx)\n", overflow, overflow + OVERFLOW_STACK_SIZE);
-	show_regs(regs);
-	console_unlock(flags);
-	panic("%s", what);
-}
-
 /* Called on a stack of the thread, after overflow_handler(), interrupts off. */
 void el1_stack_handler(struct pt_regs *regs)
 {
 	mte_exception_entry();
-	unmask_errors();
-	if ((uintptr_t)(regs + 1) == regs->sp)
-		refill_stack(regs);
-	else
-		handle_overflow(regs, regs->far);
+	arch_unmask_errors();
+	stack_handler(regs);
 }

@@ -44,7 +44,7 @@ void early_init(phys_addr_t fdt, unsigned long hart)
 		map_or_die(FIX_FDT_VADDR, fdt & PAGE_MASK, FIX_FDT_SIZE, PAGE_KERNEL_RO,
 			   "the device tree");
 	kasan_early_init();
-	pgtable_prepare_top();
+	tlb_prepare_top();
 	pgtable_activate();
 	kasan_load_image_globals();
 	early_clock_init();

@@ -10,11 +10,12 @@
 #include <kernel/fault.h>
 #include <kernel/kernel.h>
 #include <kernel/module.h>
+#include <kernel/pgtable.h>
 #include <kernel/sched.h>
+#include <kernel/user_mm.h>
 #include <asm/stacktrace.h>
 #include "internal.h"
 #include "traps.h"
-#include "user_pgtable.h"
 
 #if defined(CONFIG_KASAN) || defined(CONFIG_KASAN_SAMPLE)
 

@@ -21,20 +21,12 @@ void fpu_load(const struct fpu_state *state);
  *  off. */
 void fpu_switch(struct task *prev, struct task *next);
 
-/* pgtable.c */
+/* tlb.c */
 
-extern u64 swapper_pg_dir[PTRS_PER_TABLE];
-
-/* Return: the entry that ends the walk for @va in the upper half: a leaf or an invalid one. */
-u64 *pgtable_walk(unsigned long va, int *level);
 /* Make all entries of the top table that may be needed after boot: address spaces have copies of them. */
-void pgtable_prepare_top(void);
+void tlb_prepare_top(void);
 /* Change from the tables of head.S to swapper_pg_dir. */
 void pgtable_activate(void);
-/* Return: the value of satp for the top table at @pgd, and @asid. */
-unsigned long pgtable_satp(phys_addr_t pgd, unsigned long asid);
-/* Remove what the TLBs of all CPUs have of [@start, @start + @size) of address space @asid. */
-void pgtable_flush_user(unsigned long start, unsigned long size, unsigned long asid);
 
 /* early.c */
 extern phys_addr_t boot_fdt_phys;
@@ -91,7 +83,5 @@ void user_init_cpu(void);
 /* Entry points of entry.S. */
 void kernel_trap(struct pt_regs *regs);
 void user_trap(struct pt_regs *regs);
-struct pt_regs *overflow_handler(struct pt_regs *regs);
-void stack_handler(struct pt_regs *regs);
 
 #endif

@@ -13,7 +13,6 @@ set(REDZONE_ARCH_RISCV64_SOURCES
 	libc.c
 	module.c
 	patch.c
-	pgtable.c
 	plic.c
 	sbi.c
 	seed.c
@@ -22,10 +21,10 @@ set(REDZONE_ARCH_RISCV64_SOURCES
 	show.c
 	smp.c
 	timer.c
+	tlb.c
 	traps.c
 	uaccess.S
 	user.c
-	user_pgtable.c
 )
 set(REDZONE_ARCH_RISCV64_UNINSTRUMENTED
 	compiler.c
@@ -33,9 +32,9 @@ set(REDZONE_ARCH_RISCV64_UNINSTRUMENTED
 	fault.c
 	fence.c
 	patch.c
-	pgtable.c
 	sbi.c
 	show.c
 	timer.c
+	tlb.c
 	traps.c
 )

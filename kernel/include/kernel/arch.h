@@ -24,25 +24,29 @@
  *                     writeb_relaxed() writew_relaxed() writel_relaxed() writeq_relaxed(); readl() and writel()
  *                     are also ordered against memory
  *   <asm/irqflags.h>  arch_local_irq_save() arch_local_irq_restore() arch_local_irq_disable()
- *                     arch_local_irq_enable() arch_local_save_flags() arch_irqs_disabled_flags()
+ *                     arch_local_irq_enable() arch_local_save_flags() arch_irqs_disabled_flags(); arch_unmask_errors(): exceptions other than interrupts
  *   <asm/kasan.h>     with hardware tags: arch_check_async_faults(), arch_check_async_faults_in(), arch_leave_mem_function()
  *   <asm/libc.h>      what Linux has of its own for each architecture: struct libc_ucontext, its ucontext_t, with the members
  *                     stack, mask; ARCH_MINSIGSTKSZ, the smallest alternate stack that it accepts; ARCH_O_DIRECTORY
  *   <asm/memory.h>    the map of the address space: PAGE_OFFSET PAGE_END, MODULES_VADDR MODULES_END, KIMAGE_VADDR
  *                     KIMAGE_END, VMALLOC_START VMALLOC_END, IOREMAP_START IOREMAP_END, KASAN_SHADOW_START
- *                     KASAN_SHADOW_END; TASK_SIZE: user addresses are below; FIX_UART_VADDR if pl011.c drives the
- *                     console; BOOT_STACK_SIZE; memstart_addr, the physical address that PAGE_OFFSET maps, which
- *                     kernel/mm/linear.c sets; __pa() __va() __pa_symbol(), is_linear_address(), is_kernel_image(),
- *                     is_kernel_text()
+ *                     KASAN_SHADOW_END; KIMAGE_LOAD, where the ELF file is loaded; TASK_SIZE: user addresses are below;
+ *                     FIX_UART_VADDR if pl011.c drives the console; BOOT_STACK_SIZE, OVERFLOW_STACK_SIZE,
+ *                     OVERFLOW_STACK_SHIFT. It includes <kernel/memory.h>, whose
+ *                     memstart_addr kernel/mm/linear.c sets, and whose kimage_voffset is the architecture's
  *   <asm/patch.h>     ENTRY_NOPS, ENTRY_NOP_BYTES: see arch_patch_jump() and <kernel/static_entry.h>
  *   <asm/percpu.h>    smp_processor_id()
  *   <asm/pgtable.h>   pgprot_t and its values: PAGE_KERNEL (read and write), PAGE_KERNEL_RO, PAGE_KERNEL_EXEC,
  *                     PAGE_KERNEL_TAGGED (PAGE_KERNEL with memory tags, if the CPU has them),
  *                     PAGE_KERNEL_TAGGED_RO, PAGE_DEVICE;
- *                     PROT_BLOCKS_OK, which allows large pages; PMD_SHIFT: the smallest of these, as a power of two;
- *                     PUD_SHIFT: the largest
+ *                     PROT_BLOCKS_OK, which allows large pages. For kernel/mm/pgtable.c and kernel/user/pgtable.c: PAGE_SHIFT,
+ *                     PMD_SHIFT, PUD_SHIFT, PGD_SHIFT, what an entry of each level maps, as a power of two; PTRS_PER_TABLE;
+ *                     PGTABLE_BOOT_TABLES: tables that are needed before memblock; USER_TOP_ENTRIES: how many entries of a top
+ *                     table are an address space's own; PTE_VALID, PTE_TABLE_SHARED: a bit that the CPU ignores in an entry for
+ *                     a table; pte_table() pte_leaf() pgprot_user() make entries, pte_is_table() pte_is_leaf() pte_address()
+ *                     pte_prot() pte_is_writable() read them; pgtable_sync_new(): an entry has been stored where nothing was
  *   <asm/ptrace.h>    struct pt_regs, with the members pc, sp; regs_syscall_nr() regs_irqs_disabled() regs_fp()
- *                     regs_return_address() regs_error() REGS_ERROR_NAME; STACK_ALIGN
+ *                     regs_return_address() regs_error() REGS_ERROR_NAME regs_address() REGS_ADDRESS_NAME; STACK_ALIGN
  *   <asm/scs.h>       with CONFIG_SHADOW_CALL_STACK: SCS_SIZE, what each shadow call stack is aligned to; boot_scs, that
  *                     of the boot task; scs_pointer(), scs_base_of(), scs_strip(); for tests scs_set_pointer(),
  *                     SCS_PUSH_INSN. struct cpu_context then has a member scs_base. The functions that
@@ -513,8 +517,7 @@ _Noreturn void smp_cpu_online(unsigned int cpu);
  *   interrupts  kernel_irq() kernel_irq_end() user_irq() irq_exit_softirq(); request_irq() for its own
  *   exceptions  kernel_fault() for a refused access, handle_program_fault() for any other exception that a program's own code
  *               can cause, and die() if that returns false; kasan_report_tag_mismatch() where the compiler checks tags inline
- *   no stack    stack_has_room() stack_demand(), and then one of is_program_fault() with refill_stack(), may_handle_overflow()
- *               with handle_overflow(), and panic()
+ *   no stack    overflow_handler() with stack_handler()
  *   user mode   user_syscall() process_die() user_fault() cond_resched() exit_to_user_mode()
  *   undefined behaviour  kasan_report_undefined_trap(), if the processor's traps of UBSan say what they are
  *   memory tags kasan_check_async_faults() kasan_check_async_faults_at() kasan_report_tag_fault()
@@ -528,7 +531,7 @@ _Noreturn void smp_cpu_online(unsigned int cpu);
  *   memory      memblock_memory_region() memblock_phys_alloc() memblock_phys_alloc_range() memblock_phys_free()
  *               page_to_phys() page_to_virt() phys_to_page() memcpy() strcmp()
  *   tasks       in_hardirq() in_serving_softirq() task_main_stack_size() task_stack_top() kernel_text_address()
- *   page tables pgtable_lock_irqsave() pgtable_unlock_irqrestore() raw_spin_unlock_irqrestore()
+ *   page tables pgtable_lock_irqsave() pgtable_unlock_irqrestore() pgtable_walk() pgtable_prepare_top() user_pgtable_entry()
  *   scs         scs_alloc() scs_free() scs_size() scs_check() scs_find()
  *   devices     pl011_probe() fdt_available() fdt_compatible() fdt_first_child() fdt_is_compatible() fdt_name()
  *               fdt_next() fdt_next_sibling() fdt_path() fdt_prop() fdt_reg() fdt_reserved() fdt_root() fdt_string()
@@ -536,12 +539,12 @@ _Noreturn void smp_cpu_online(unsigned int cpu);
  *   KASAN       kasan_untag_addr() kasan_option() kasan_hw_options() kasan_hw_tags_work() kasan_no_write_only()
  *               kasan_seed_hw_tags()
  *
- * <kernel/pgtable.h> declares what it supplies for shadow: __map_kernel_range() flush_tlb_kernel_range() pgtable_map_all()
- * pgtable_map_block_to() pgtable_is_writable() pgtable_take_page() pgtable_own_below(). <kernel/scs.h> those of the shadow call
- * stack: kasan_port_scs_outer() scs_walk_start() scs_walk_start_regs() scs_walk_next(). <drivers/uart.h> is the contract
- * of the console's driver; an architecture whose firmware has the console defines uart_write() uart_flush() itself.
+ * <kernel/pgtable.h> declares what it supplies for page tables: swapper_pg_dir, pgtable_replace_entry()
+ * flush_tlb_kernel_range(). <kernel/scs.h> declares the functions of the shadow call stack: kasan_port_scs_outer()
+ * scs_walk_start() scs_walk_start_regs() scs_walk_next(). <drivers/uart.h> is the contract of the console's driver; an
+ * architecture whose firmware has the console defines uart_write() uart_flush() itself.
  *
- * Texts that tools read, and how they start. The architecture prints the first three; all others are generic code's:
+ * Texts that tools read, and how they start. The architecture prints the last one; the others are generic code's:
  *
  *   "Insufficient stack space to handle exception"   before the registers, if there was no room for a frame
  *   "kernel stack overflow: "                        then, and in the panic

@@ -77,6 +77,23 @@ _Noreturn void handle_overflow(struct pt_regs *regs, unsigned long addr);
 /* Get memory for the next faults of this stack. Ends the thread if there is none. */
 void refill_stack(struct pt_regs *regs);
 
+/* --- No room for a frame: overflow.c ---------------------------------------------------------- */
+
+/* Has this CPU reported a stack that is used up? Then a second one is printed with what early boot has. */
+extern bool stack_overflowed[NR_CPUS];
+
+/**
+ * overflow_handler() - the stack of @regs may have no room for the frame of an exception
+ * @regs: lies on the CPU's overflow stack.
+ *
+ * Return: NULL if the stack has the pages now: try again. Else a copy of @regs on a stack of the thread, where stack_handler() is
+ * to be called. Panics if there is none.
+ */
+struct pt_regs *overflow_handler(struct pt_regs *regs);
+
+/** stack_handler() - go on after overflow_handler() on the stack where @regs lies, interrupts off. */
+void stack_handler(struct pt_regs *regs);
+
 /* --- What KASAN explains: kernel/kasan/fault.c ------------------------------------------------ */
 
 #ifdef CONFIG_KASAN

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pgtable.h - changing the kernel's page tables under their lock: what an architecture supplies for shadow memory.
- * <kernel/arch.h> has what everybody else uses.
+ * pgtable.h - changing the kernel's page tables under their lock: for shadow memory and for architectures. <kernel/arch.h> has
+ * what everybody else uses.
  */
 #ifndef KERNEL_PGTABLE_H
 #define KERNEL_PGTABLE_H
@@ -53,11 +53,28 @@ static inline void pgtable_unlock_irqrestore(unsigned long flags)
 
 /* --- Supplied by the architecture ------------------------------------------------------------- */
 
-/** __map_kernel_range() - map_kernel_range() for a caller that holds the lock. */
-int __map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t prot);
+/* The top table. Assembly has it, because the first map is made before C runs. */
+extern u64 swapper_pg_dir[PTRS_PER_TABLE];
+
+/** pgtable_replace_entry() - change a valid entry of the kernel's tables to @value, which may be valid too, and remove what all
+ *  TLBs have of the old one. @va: an address below @entry. @level: 0 (top) to 3. The lock is held. */
+void pgtable_replace_entry(u64 *entry, u64 value, unsigned long va, int level);
 
 /** flush_tlb_kernel_range() - remove [@start, @end) from the TLBs of all CPUs. */
 void flush_tlb_kernel_range(unsigned long start, unsigned long end);
+
+/* --- kernel/mm/pgtable.c ---------------------------------------------------------------------- */
+
+/** pgtable_walk() - Return: the entry that ends the walk for @va in the kernel's half: a leaf or an invalid one. @level: filled,
+ *  its level. Takes no lock: tables are never freed. */
+u64 *pgtable_walk(unsigned long va, int *level);
+
+/** pgtable_prepare_top() - make all entries of the top table for [@start, @end). For architectures whose address spaces have
+ *  copies of it: early_init() only. Return: false if there is no memory. */
+bool pgtable_prepare_top(unsigned long start, unsigned long end);
+
+/** __map_kernel_range() - map_kernel_range() for a caller that holds the lock. */
+int __map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t prot);
 
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
 

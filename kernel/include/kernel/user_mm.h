@@ -99,6 +99,10 @@ long mm_map(struct mm_struct *mm, unsigned long start, size_t size, unsigned int
  *  an area in two. */
 int mm_unmap(struct mm_struct *mm, unsigned long start, size_t size);
 
+/** user_pgtable_entry() - Return: the entry of the page tables for the page at @va, below TASK_SIZE; 0 if there is none. Takes no
+ *  lock: the tables of an address space that runs stay. */
+u64 user_pgtable_entry(struct mm_struct *mm, unsigned long va);
+
 /** mm_brk() - move the end of the heap to @brk. Return: the new end; after a failure the old one. */
 unsigned long mm_brk(struct mm_struct *mm, unsigned long brk);
 

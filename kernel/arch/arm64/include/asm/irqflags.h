@@ -56,4 +56,10 @@ static __always_inline void arch_local_irq_restore(unsigned long flags)
 	__asm__ __volatile__("msr daif, %0" ::"r"(flags) : "memory");
 }
 
+/* Unmask debug exceptions, SError and FIQ, so that an error inside a handler is seen. Interrupts stay off. */
+static inline void arch_unmask_errors(void)
+{
+	__asm__ __volatile__("msr daifclr, #0xd" ::: "memory");
+}
+
 #endif

@@ -67,6 +67,13 @@ static inline unsigned long regs_error(const struct pt_regs *regs)
 	return regs->esr;
 }
 
+#define REGS_ADDRESS_NAME "FAR"
+/* Return: the address of the access that caused the exception, if it has one. */
+static inline unsigned long regs_address(const struct pt_regs *regs)
+{
+	return regs->far;
+}
+
 static inline bool regs_irqs_disabled(const struct pt_regs *regs)
 {
 	return (regs->pstate & PSR_I_BIT) != 0;

@@ -56,4 +56,9 @@ static __always_inline void arch_local_irq_restore(unsigned long flags)
 	__asm__ __volatile__("csrsi sstatus, 2" ::: "memory");
 }
 
+/* Nothing but interrupts can be masked. */
+static inline void arch_unmask_errors(void)
+{
+}
+
 #endif

@@ -46,7 +46,7 @@
 #define FIX_FDT_VADDR _AC_UL(0xffffbf8007200000) /* device tree: 2 MiB at any 4 KiB boundary */
 #define FIX_FDT_SIZE  _AC_UL(0x200000)
 
-/* 16 TiB: 32 entries of the top table, which are all made at boot: see pgtable_prepare_top(). */
+/* 16 TiB: 32 entries of the top table, which are all made at boot: see tlb_prepare_top(). */
 #define VMALLOC_START _AC_UL(0xffffc00000000000)
 #define VMALLOC_END   _AC_UL(0xffffd00000000000)
 
@@ -55,6 +55,8 @@
 
 #define KIMAGE_VADDR _AC_UL(0xffffffff90000000)
 #define KIMAGE_END   _AC_UL(0xffffffff98000000)
+/* Where the ELF file is loaded. */
+#define KIMAGE_LOAD 0x80200000
 
 /*
  * Stacks that exist before there is an allocator, and the stack that a CPU changes to when its thread has
@@ -66,13 +68,7 @@
 
 #ifndef __ASSEMBLER__
 
-#include <kasan/tag.h>
-#include <kernel/types.h>
-
-/* Physical address that PAGE_OFFSET maps; a multiple of 1 GiB. Set by setup_arch(). */
-extern phys_addr_t memstart_addr;
-/* Virtual minus physical address of the kernel image. head.S sets it. */
-extern u64 kimage_voffset;
+#include <kernel/memory.h>
 
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
 /* Shadow of the lowest kernel address, and the end of the shadow of the highest. */
@@ -86,45 +82,6 @@ _Static_assert(KASAN_SHADOW_START >= VMALLOC_END && KASAN_SHADOW_START < KASAN_S
 _Static_assert(!((KASAN_SHADOW_START | KASAN_SHADOW_END) & ((1UL << 39) - 1)),
 	       "the shadow has entries of the top table for itself");
 #endif
-
-/* From the linker script: the image from its first byte to the end of .bss. */
-extern char _text[], _etext[], _end[];
-extern char __rodata_start[], __rodata_end[], __data_start[], _edata[];
-
-#define __va(pa) ((void *)((unsigned long)(pa) - memstart_addr + PAGE_OFFSET))
-
-/** __pa() - physical address of an address in the linear map or in the kernel image. */
-static inline phys_addr_t __pa_nodebug(unsigned long va)
-{
-	va = kasan_untag_addr(va);
-	if (va >= KIMAGE_VADDR)
-		return va - kimage_voffset;
-	return va - PAGE_OFFSET + memstart_addr;
-}
-#define __pa(va)	 __pa_nodebug((unsigned long)(va))
-#define __pa_symbol(sym) ((phys_addr_t)(kasan_untag_addr((unsigned long)(sym)) - kimage_voffset))
-
-/** is_linear_address() - Return: true if @va lies in the linear map's window (mapped or not). */
-static inline bool is_linear_address(const void *va)
-{
-	unsigned long addr = kasan_untag_addr((unsigned long)va);
-
-	return addr >= PAGE_OFFSET && addr < PAGE_END;
-}
-
-/** is_kernel_image() - Return: true if @va lies inside the kernel image, .bss included. */
-static inline bool is_kernel_image(const void *va)
-{
-	unsigned long addr = kasan_untag_addr((unsigned long)va);
-
-	return addr >= (unsigned long)_text && addr < (unsigned long)_end;
-}
-
-/** is_kernel_text() - Return: true if @pc is a code address. */
-static inline bool is_kernel_text(unsigned long pc)
-{
-	return pc >= (unsigned long)_text && pc < (unsigned long)_etext;
-}
 
 #endif /* !__ASSEMBLER__ */
 #endif /* ASM_MEMORY_H */

@@ -45,14 +45,56 @@ typedef u64 pgprot_t;
 /* The machine knows which physical addresses are devices. */
 #define PAGE_DEVICE PAGE_KERNEL
 
-static inline u64 pte_of(phys_addr_t pa)
+/* As on arm64, and one for each entry of the top table that is made in advance: pgtable_prepare_top(). */
+#define PGTABLE_BOOT_TABLES 168
+/* Address spaces have the lower half. The upper half of each top table is a copy of the kernel's. */
+#define USER_TOP_ENTRIES (PTRS_PER_TABLE / 2)
+
+static inline pgprot_t pgprot_user(bool write, bool exec)
 {
-	return (u64)pa >> (CONFIG_PAGE_SHIFT - PTE_PFN_SHIFT);
+	return PTE_VALID | PTE_R | PTE_USER | PTE_A | PTE_D | (write ? PTE_W : 0) |
+	       (exec ? PTE_X : 0);
+}
+
+static inline u64 pte_leaf(phys_addr_t pa, pgprot_t prot, int level)
+{
+	return (u64)pa >> (CONFIG_PAGE_SHIFT - PTE_PFN_SHIFT) | prot;
+}
+
+static inline u64 pte_table(phys_addr_t table)
+{
+	return pte_leaf(table, PTE_VALID, 0);
+}
+
+static inline bool pte_is_table(u64 entry, int level)
+{
+	return level < 3 && (entry & (PTE_VALID | PTE_LEAF)) == PTE_VALID;
+}
+
+static inline bool pte_is_leaf(u64 entry, int level)
+{
+	return (entry & PTE_VALID) && (entry & PTE_LEAF);
 }
 
 static inline phys_addr_t pte_address(u64 entry)
 {
 	return (entry & PTE_PFN_MASK) << (CONFIG_PAGE_SHIFT - PTE_PFN_SHIFT);
+}
+
+static inline pgprot_t pte_prot(u64 entry)
+{
+	return entry & ~PTE_PFN_MASK;
+}
+
+static inline bool pte_is_writable(u64 entry)
+{
+	return entry & PTE_W;
+}
+
+/* This CPU may keep that nothing was there. Another one that does so takes a fault, and then looks again: fault_is_over(). */
+static inline void pgtable_sync_new(unsigned long va)
+{
+	__asm__ __volatile__("sfence.vma %0" ::"r"(va) : "memory");
 }
 
 #endif /* !__ASSEMBLER__ */

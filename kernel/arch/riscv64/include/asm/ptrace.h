@@ -83,6 +83,13 @@ static inline unsigned long regs_error(const struct pt_regs *regs)
 	return regs->cause;
 }
 
+#define REGS_ADDRESS_NAME "stval"
+/* Return: the address of the access that caused the exception, if it has one. */
+static inline unsigned long regs_address(const struct pt_regs *regs)
+{
+	return regs->badaddr;
+}
+
 static inline bool regs_irqs_disabled(const struct pt_regs *regs)
 {
 	return !(regs->status & SR_SPIE);

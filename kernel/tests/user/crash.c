@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-/* user_crash.c - actions that are forbidden in user mode. `crash KIND` returns only if the action was
- * possible. */
-#include "../../../tests/user/user.h"
+/* crash.c - actions that are forbidden in user mode. `crash KIND` returns only if the action was possible. */
+#include "user.h"
+#include <forbidden.h>
 
-static volatile unsigned long data[4] = {0xd65f03c0d65f03c0}; /* ret, ret */
+static volatile unsigned long data[4] = {RETURN_INSNS};
 static const unsigned long constant[] = {5, 6};
 static volatile unsigned long sink;
 
@@ -22,7 +22,7 @@ static void write_at(unsigned long address)
 
 static void call(unsigned long address)
 {
-	__asm__ __volatile__("blr %0" ::"r"(address) : "x30", "memory");
+	__asm__ __volatile__(CALL_INSN " %0" ::"r"(address) : RETURN_REGISTER, "memory");
 }
 
 static void overflow_stack(unsigned long depth)
@@ -47,11 +47,11 @@ int case_crash(int argc, char **argv)
 	else if (!strcmp(kind, "no-address"))
 		read_at(0x4141414141414140);
 	else if (!strcmp(kind, "kernel-data"))
-		read_at(0xffff000040000000);
+		read_at(KERNEL_DATA);
 	else if (!strcmp(kind, "kernel-shadow"))
-		write_at(0xffff700010000000);
+		write_at(KERNEL_SHADOW);
 	else if (!strcmp(kind, "kernel-code"))
-		call(0xffff800080000000);
+		call(KERNEL_CODE);
 	else if (!strcmp(kind, "constant"))
 		write_at((unsigned long)constant);
 	else if (!strcmp(kind, "own-code"))
@@ -62,23 +62,8 @@ int case_crash(int argc, char **argv)
 		read_at((unsigned long)map(PAGE_SIZE, 0));
 	else if (!strcmp(kind, "stack"))
 		overflow_stack(0);
-	else if (!strcmp(kind, "misaligned-pc"))
-		call((unsigned long)case_crash + 2);
-	else if (!strcmp(kind, "undefined"))
-		__asm__ __volatile__(".inst 0");
-	else if (!strcmp(kind, "breakpoint"))
-		__asm__ __volatile__("brk #7");
-	else if (!strcmp(kind, "system-register"))
-		__asm__ __volatile__("msr ttbr0_el1, xzr");
-	else if (!strcmp(kind, "mask-interrupts"))
-		__asm__ __volatile__("msr daifset, #2");
-	else if (!strcmp(kind, "timer"))
-		__asm__ __volatile__("mrs x9, cntv_ctl_el0" ::: "x9");
-	else if (!strcmp(kind, "floating-point"))
-		__asm__ __volatile__(".inst 0x9e6703e0"); /* fmov d0, xzr */
-	else if (!strcmp(kind, "hypercall"))
-		__asm__ __volatile__("hvc #0");
-	else if (!strcmp(kind, "semihosting"))
-		__asm__ __volatile__("hlt #0xf000");
+#define FORBIDDEN(name, code) \
+	else if (!strcmp(kind, name)) __asm__ __volatile__(code :: : SCRATCH_REGISTER, "memory");
+	FORBIDDEN_INSNS
 	return 99;
 }

@@ -9,10 +9,8 @@
 #include <kasan/config.h>
 #include <asm/memory.h>
 
-#define KIMAGE_LOAD   0x40200000
 #define KASAN_GRANULE (1 << KASAN_SHADOW_SCALE_SHIFT)
 
-OUTPUT_ARCH(aarch64)
 ENTRY(_head)
 
 PHDRS
@@ -91,7 +89,7 @@ SECTIONS
 	redzone_tls_align = ADDR(.tdata) + MAX(ALIGNOF(.tdata), ALIGNOF(.tbss));
 
 	.rodata : AT(ADDR(.rodata) - KIMAGE_VADDR + KIMAGE_LOAD) {
-		*(.rodata .rodata.*)
+		*(.rodata .rodata.* .srodata .srodata.*)
 		*(.data.rel.ro .data.rel.ro.*)
 		/* Undefined weak symbols are looked up here: the table must not be an orphan section. */
 		*(.got .got.*)
@@ -146,7 +144,7 @@ SECTIONS
 
 	.data : AT(ADDR(.data) - KIMAGE_VADDR + KIMAGE_LOAD) {
 		__data_start = .;
-		*(.data .data.*)
+		*(.data .data.* .sdata .sdata.*)
 		/* Coverage of a fuzzing target: one of the two. */
 		. = ALIGN(8);
 		__start___sancov_cntrs = .;
@@ -163,7 +161,7 @@ SECTIONS
 	.bss (NOLOAD) : AT(ADDR(.bss) - KIMAGE_VADDR + KIMAGE_LOAD) {
 		. = ALIGN(16);
 		__bss_start = .;
-		*(.bss .bss.*)
+		*(.bss .bss.* .sbss .sbss.*)
 		*(COMMON)
 
 #ifdef CONFIG_KASAN_SHADOW_OFFSET

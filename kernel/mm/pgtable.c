@@ -4,34 +4,25 @@
  *
  * Not instrumented: it builds the shadow that instrumentation needs, and the fault handler walks here.
  *
- * One lock guards all changes. Walks take none: tables are never freed, and an entry is one 64-bit word. A CPU may keep even
- * that nothing is mapped at an address, so this one is told of each new entry; another one that did keep it takes a fault,
- * and then looks again (see fault_is_over()).
- *
- * There is one top table for both halves of the addresses. Address spaces have tables of their own, with copies of the
- * kernel's half, so this half does not change any more when there are some.
+ * One lock guards all changes. Walks take none: tables are never freed, and an entry is one 64-bit word. What an entry looks
+ * like, and what a change of one demands, is the architecture's: <asm/pgtable.h>. A CPU that touches the range during a change
+ * may take a fault. In shadow memory that can happen to innocent code, so the fault handler waits for the lock and tries again
+ * (see kasan_shadow_spurious_fault()).
  */
 #include <kernel/arch.h>
 #include <kernel/errno.h>
 #include <kernel/kasan_shadow.h>
 #include <kernel/pgtable.h>
-#include <kernel/printk.h>
 #include <kernel/rt.h>
-#include "internal.h"
-#include "fence.h"
+#include <kernel/string.h>
 
-/*
- * Tables for mappings that are made before memblock can give memory: the image page by page (at most 64
- * tables), the linear map (a few tables for each bank of RAM), the shadow of both, and one for each entry of
- * pgtable_prepare_top().
- */
-#define BOOT_TABLES 168
-static u8 boot_tables[BOOT_TABLES][PAGE_SIZE] __aligned(PAGE_SIZE);
+/* Tables for mappings that are made before memblock can give memory. */
+static u8 boot_tables[PGTABLE_BOOT_TABLES][PAGE_SIZE] __aligned(PAGE_SIZE);
 static unsigned int boot_tables_used;
 
 static phys_addr_t boot_table_alloc(void)
 {
-	if (boot_tables_used == BOOT_TABLES)
+	if (boot_tables_used == PGTABLE_BOOT_TABLES)
 		return 0;
 	return __pa_symbol(boot_tables[boot_tables_used++]);
 }
@@ -57,47 +48,10 @@ static unsigned int table_index(unsigned long va, int level)
 	return (va >> level_shift[level]) & (PTRS_PER_TABLE - 1);
 }
 
-static bool is_table(u64 entry, int level)
-{
-	return level < 3 && (entry & (PTE_VALID | PTE_LEAF)) == PTE_VALID;
-}
-
 /* Is it a table that this entry alone points to? */
 static bool is_own_table(u64 entry, int level)
 {
-	return is_table(entry, level) && !(entry & PTE_TABLE_SHARED);
-}
-
-static bool is_leaf(u64 entry)
-{
-	return (entry & PTE_VALID) && (entry & PTE_LEAF);
-}
-
-static void flush_tlb_page(unsigned long va)
-{
-	fence_all(va, PAGE_SIZE, -1);
-}
-
-static void flush_tlb_all(void)
-{
-	fence_all(0, SIZE_MAX, -1);
-}
-
-void flush_tlb_kernel_range(unsigned long start, unsigned long end)
-{
-	start &= PAGE_MASK;
-	fence_all(start, PAGE_ALIGN(end) - start, -1);
-}
-
-void pgtable_flush_user(unsigned long start, unsigned long size, unsigned long asid)
-{
-	fence_all(start, size, (long)asid);
-}
-
-/* The entry for @va has been stored, where nothing was mapped. */
-static void sync_new_entry(unsigned long va)
-{
-	__asm__ __volatile__("sfence.vma %0" ::"r"(va) : "memory");
+	return pte_is_table(entry, level) && !(entry & PTE_TABLE_SHARED);
 }
 
 static void set_entry(u64 *entry, u64 value, unsigned long va, int level)
@@ -106,37 +60,48 @@ static void set_entry(u64 *entry, u64 value, unsigned long va, int level)
 
 	if (old == value)
 		return;
-	WRITE_ONCE(*entry, value);
-	if (!(old & PTE_VALID))
-		sync_new_entry(va);
-	else if (level < 3)
-		/* It may have any number of translations below it. */
-		flush_tlb_all();
-	else
-		flush_tlb_page(va);
+	if (old & PTE_VALID) {
+		pgtable_replace_entry(entry, value, va, level);
+	} else {
+		WRITE_ONCE(*entry, value);
+		pgtable_sync_new(va);
+	}
 }
 
-/* A loop in assembly: compilers turn a C loop over zeroes into a call of memset(), which checks shadow. */
-static void clear_table(void *page)
-{
-	u64 *end = (u64 *)page + PTRS_PER_TABLE;
-
-	__asm__ __volatile__("1:	sd	zero, 0(%0)\n"
-			     "	sd	zero, 8(%0)\n"
-			     "	addi	%0, %0, 16\n"
-			     "	bltu	%0, %1, 1b"
-			     : "+r"(page)
-			     : "r"(end)
-			     : "memory");
-}
-
-static phys_addr_t pgtable_zeroed_page(void)
+static phys_addr_t zeroed_page(void)
 {
 	phys_addr_t pa = pgtable_page_alloc();
 
 	if (pa)
-		clear_table(table_va(pa));
+		/* Not memset(), which checks shadow. */
+		__memset(table_va(pa), 0, PAGE_SIZE);
 	return pa;
+}
+
+/* The entry @old at @entry, of @level, leads to no table of its own: give it one. Return: that; NULL if there is no memory. */
+static noinline u64 *make_own_table(u64 *entry, u64 old, unsigned long va, int level)
+{
+	phys_addr_t table = zeroed_page();
+	u64 *p;
+
+	if (!table)
+		return NULL;
+	p = table_va(table);
+	if (pte_is_table(old, level)) {
+		const volatile u64 *from = table_va(pte_address(old));
+
+		for (unsigned int i = 0; i < PTRS_PER_TABLE; i++)
+			p[i] = from[i];
+	} else if (pte_is_leaf(old, level)) {
+		for (unsigned int i = 0; i < PTRS_PER_TABLE; i++)
+			p[i] = pte_leaf(pte_address(old) +
+						((phys_addr_t)i << level_shift[level + 1]),
+					pte_prot(old), level + 1);
+	}
+	/* The table's contents must be seen before the table. */
+	smp_wmb();
+	set_entry(entry, pte_table(table), va, level);
+	return p;
 }
 
 /*
@@ -146,29 +111,10 @@ static phys_addr_t pgtable_zeroed_page(void)
 static u64 *own_table(u64 *entry, unsigned long va, int level)
 {
 	u64 old = READ_ONCE(*entry);
-	phys_addr_t table;
-	u64 *p;
 
-	if (is_own_table(old, level))
+	if (likely(is_own_table(old, level)))
 		return table_va(pte_address(old));
-
-	table = pgtable_zeroed_page();
-	if (!table)
-		return NULL;
-	p = table_va(table);
-	if (is_table(old, level)) {
-		const volatile u64 *from = table_va(pte_address(old));
-
-		for (unsigned int i = 0; i < PTRS_PER_TABLE; i++)
-			p[i] = from[i];
-	} else if (is_leaf(old)) {
-		for (unsigned int i = 0; i < PTRS_PER_TABLE; i++)
-			p[i] = old + pte_of((phys_addr_t)i << level_shift[level + 1]);
-	}
-	/* The table's contents must be seen before the table. */
-	smp_wmb();
-	set_entry(entry, pte_of(table) | PTE_VALID, va, level);
-	return p;
+	return make_own_table(entry, old, va, level);
 }
 
 int __map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t prot)
@@ -189,7 +135,7 @@ int __map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t p
 			/* Level 0 has no blocks; an existing table is kept. */
 			if (level > 0 && blocks && end - va >= block &&
 			    !((va | pa) & (block - 1)) && !is_own_table(READ_ONCE(*entry), level)) {
-				set_entry(entry, pte_of(pa) | prot, va, level);
+				set_entry(entry, pte_leaf(pa, prot, level), va, level);
 				step = block;
 				break;
 			}
@@ -198,11 +144,20 @@ int __map_kernel_range(unsigned long va, phys_addr_t pa, size_t size, pgprot_t p
 				return -ENOMEM;
 		}
 		if (level == 3)
-			set_entry(&table[table_index(va, 3)], pte_of(pa) | prot, va, 3);
+			set_entry(&table[table_index(va, 3)], pte_leaf(pa, prot, 3), va, 3);
 		va += step;
 		pa += step;
 	}
 	return 0;
+}
+
+bool pgtable_prepare_top(unsigned long start, unsigned long end)
+{
+	for (unsigned int n = table_index(start, 0); n <= table_index(end - 1, 0); n++) {
+		if (!own_table(&swapper_pg_dir[n], start, 0))
+			return false;
+	}
+	return true;
 }
 
 int prepare_kernel_range(unsigned long va, size_t size)
@@ -228,8 +183,8 @@ void map_prepared_page(unsigned long va, phys_addr_t pa, pgprot_t prot)
 	int level;
 	u64 *entry = pgtable_walk(va, &level);
 
-	WRITE_ONCE(*entry, pte_of(pa) | prot);
-	sync_new_entry(va);
+	WRITE_ONCE(*entry, pte_leaf(pa, prot, 3));
+	pgtable_sync_new(va);
 }
 
 #ifdef CONFIG_KASAN_SHADOW_OFFSET
@@ -237,7 +192,7 @@ void map_prepared_page(unsigned long va, phys_addr_t pa, pgprot_t prot)
 /* Return: an entry of @table, which others point to. */
 static u64 shared_entry(const u64 *table)
 {
-	return pte_of(__pa_symbol(table)) | PTE_VALID | PTE_TABLE_SHARED;
+	return pte_table(__pa_symbol(table)) | PTE_TABLE_SHARED;
 }
 
 /* Tables of level 3 whose entries all map one page, [i] that of shared_pages[i]. */
@@ -250,7 +205,7 @@ static u64 entry_of_one_page(phys_addr_t page)
 
 	if (!shared_pages[at]) {
 		for (unsigned int i = 0; i < PTRS_PER_TABLE; i++)
-			shared_pte[at][i] = pte_of(page) | PAGE_KERNEL_RO;
+			shared_pte[at][i] = pte_leaf(page, PAGE_KERNEL_RO, 3);
 		shared_pages[at] = page;
 	}
 	return shared_entry(shared_pte[at]);
@@ -287,7 +242,7 @@ bool pgtable_is_writable(unsigned long va)
 {
 	int level;
 
-	return READ_ONCE(*pgtable_walk(va, &level)) & PTE_W;
+	return pte_is_writable(READ_ONCE(*pgtable_walk(va, &level)));
 }
 
 phys_addr_t pgtable_take_page(unsigned long va)
@@ -360,7 +315,7 @@ u64 *pgtable_walk(unsigned long va, int *level)
 		u64 *entry = &table[table_index(va, l)];
 		u64 value = READ_ONCE(*entry);
 
-		if (!is_table(value, l)) {
+		if (!pte_is_table(value, l)) {
 			*level = l;
 			return entry;
 		}
@@ -380,7 +335,7 @@ static unsigned long unmap_piece(unsigned long va, unsigned long end, size_t byt
 		unsigned long block = 1UL << level_shift[level];
 
 		/* A block that extends beyond the range keeps its other part: cut it, and look again. */
-		if (is_leaf(*entry) && ((va & (block - 1)) || end - va < block)) {
+		if (pte_is_leaf(*entry, level) && ((va & (block - 1)) || end - va < block)) {
 			if (own_table(entry, va, level))
 				continue;
 			/* If there is no memory to cut it, it stays. */
@@ -411,10 +366,10 @@ phys_addr_t kernel_va_to_pa(unsigned long va, bool *writable)
 	if (va < PAGE_OFFSET)
 		return 0;
 	value = READ_ONCE(*pgtable_walk(va, &level));
-	if (!is_leaf(value))
+	if (!pte_is_leaf(value, level))
 		return 0;
 	if (writable)
-		*writable = value & PTE_W;
+		*writable = pte_is_writable(value);
 	return pte_address(value) | (va & ((1UL << level_shift[level]) - 1));
 }
 
@@ -436,38 +391,4 @@ void *ioremap(phys_addr_t pa, size_t size)
 	}
 	pgtable_unlock_irqrestore(flags);
 	return (void *)va;
-}
-
-void pgtable_prepare_top(void)
-{
-	static const unsigned long ranges[][2] = {
-		{IOREMAP_START, VMALLOC_END},
-		{MODULES_VADDR, MODULES_END},
-#ifdef CONFIG_KASAN_SHADOW_OFFSET
-		{(VMALLOC_START >> KASAN_SHADOW_SCALE_SHIFT) + CONFIG_KASAN_SHADOW_OFFSET,
-		 (VMALLOC_END >> KASAN_SHADOW_SCALE_SHIFT) + CONFIG_KASAN_SHADOW_OFFSET},
-#endif
-	};
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(ranges); i++) {
-		const unsigned int last = table_index(ranges[i][1] - 1, 0);
-
-		for (unsigned int n = table_index(ranges[i][0], 0); n <= last; n++) {
-			if (!own_table(&swapper_pg_dir[n], ranges[i][0], 0))
-				early_panic("no page tables for %lx\n", ranges[i][0]);
-		}
-	}
-}
-
-unsigned long pgtable_satp(phys_addr_t pgd, unsigned long asid)
-{
-	return (unsigned long)SATP_MODE_SV48 << SATP_MODE_SHIFT | asid << SATP_ASID_SHIFT |
-	       pgd >> PAGE_SHIFT;
-}
-
-/* The final map replaces the coarse one of head.S. */
-void pgtable_activate(void)
-{
-	csr_write(satp, pgtable_satp(__pa_symbol(swapper_pg_dir), 0));
-	flush_tlb_all();
 }
