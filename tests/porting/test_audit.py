@@ -221,6 +221,28 @@ def test_software_tags(tree, cc, where):
     assert ("__hwasan_load1_noabort" in wanted) == (where == "outline")
 
 
+def test_inline_checks_of_riscv64(tmp_path):
+    """Each traps, with a number in an instruction that does nothing. Nothing else of the file has a mode."""
+    source = tmp_path / "access.c"
+    source.write_text("int get(int *p) { return *p; }\nvoid set(int *p) { *p = 1; }\n", encoding="utf-8")
+    options = ("-hwasan-instrument-with-calls=0", "-hwasan-mapping-offset=1")
+    checks = ["-fsanitize=kernel-hwaddress", *(word for option in options for word in ("-mllvm", option))]
+    command = [
+        *compiler("clang-19", "riscv64"),
+        "-O2",
+        "-g",
+        *checks,
+        "-c",
+        source,
+        "-o",
+        tmp_path / "access.o",
+    ]
+    call(command, tmp_path)
+    result = audit.audit([tmp_path / "access.o"])
+    assert result["mode"] == "sw_tags" and result["findings"] == []
+    assert result["files"]["instrumented"][0]["with_checks"] == 2
+
+
 def test_a_file_of_another_mode(tree):
     """An object with Generic mode's checks, and a runtime with software tags: the linker names only symbols,
     the audit names the mistake."""

@@ -223,7 +223,7 @@ unsigned long fault_pointer(const struct pt_regs *regs, unsigned long addr)
 		break;
 	case OPCODE_STORE:
 	case OPCODE_STORE_F:
-		pointer = (unsigned long)((s32)insn >> 25 << 5 | (s32)RD(insn));
+		pointer = ((unsigned long)((s32)insn >> 25) << 5) | RD(insn);
 		break;
 	case OPCODE_AMO:
 		pointer = 0;

@@ -109,6 +109,9 @@ def _riscv(step, insn, operands, known):
         upper = (operands[1].imm & 0xFFFFF) << 12
         upper -= (upper & 1 << 31) << 1
         upper += insn.address if insn.id == riscv_const.RISCV_INS_AUIPC else 0
+    elif insn.id == riscv_const.RISCV_INS_ADDIW and first == riscv_const.RISCV_REG_X0:
+        # It does nothing, and comes after the ebreak of Clang's checks: addiw zero, a1, 0x40 and what it was.
+        step.traps = operands[1].reg == riscv_const.RISCV_REG_X11 and 0x40 <= operands[2].imm <= 0x7F
     elif insn.id == riscv_const.RISCV_INS_ADDI and len(operands) == 3 and operands[1].reg in known:
         step.named = (known[operands[1].reg] + operands[2].imm,)
     elif kinds[1:] == [CS_OP_MEM]:

@@ -27,7 +27,8 @@ CHECK = 8
 CHEAPER = {"memcpy_1024": 80, "memset_1024": 50}
 KMALLOC = 300
 TIMES = 1.5
-# The shadow of each page is written twice, and a kernel without KASAN does little else than map and unmap the page.
+# The shadow of each page is written twice, and a kernel without KASAN does little else than map and unmap
+# the page.
 VMALLOC_TIMES = 1.6
 # The same operation with more objects, or on more CPUs.
 GROWTH = 1.1
