@@ -383,8 +383,8 @@ static void print_percpu(const struct kasan_report *report)
 	}
 	kasan_report_line(
 		"The buggy address is %lu bytes %s of variable %s of CPU %lu: %zu bytes [%p, %p)",
-		(unsigned long)at, where, report->percpu_name, var->cpu + (unsigned long)cpu, var->size,
-		(const void *)start, (const void *)(start + var->size));
+		(unsigned long)at, where, report->percpu_name, var->cpu + (unsigned long)cpu,
+		var->size, (const void *)start, (const void *)(start + var->size));
 	blank();
 }
 #endif

@@ -258,7 +258,7 @@ unsigned long kasan_scratch_alloc(unsigned long size, const char *where)
 	return offset;
 }
 
-/* Return: the object that @addr or the redzone before it belongs to; @found: its copy there. The areas lie in the harts' stacks,
+/* Return: the object that has @addr in it or in the redzone after it; @found: its copy. The areas lie in the harts' stacks,
  * from the last hart to the first, so each copy is described by itself. */
 static struct scratch_object *find_scratch(uintptr_t addr, struct kasan_percpu *found)
 {
