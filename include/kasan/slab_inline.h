@@ -169,11 +169,11 @@ static kasan_always_inline bool kasan_slab_realloc_inline(const struct kasan_cac
 							  const void *object, size_t size)
 {
 	const uintptr_t addr = (uintptr_t)object;
-	const size_t whole = (size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
-	const size_t span = (cache->plain_size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
+	/* Read once: compilers must assume that reading tags changes memory. */
+	const size_t most = cache->plain_size;
 
-	return kasan_likely(size - 1 < cache->plain_size && kasan_tags_whole_owner(addr, size)) &&
-	       kasan_tags_resize(addr, whole, span);
+	return kasan_likely(size - 1 < most && kasan_tags_whole_owner(addr, size)) &&
+	       kasan_tags_resize(addr, size, most);
 }
 
 /**

@@ -107,6 +107,12 @@ static inline struct kasan_claim_lock *kasan_claim_lock_at(uintptr_t addr)
 	return &kasan_claim_locks[addr / CONFIG_KASAN_PAGE_SIZE % KASAN_CLAIM_LOCKS];
 }
 
+/* Return: @size rounded up to whole granules. */
+static kasan_always_inline size_t kasan_tags_whole(size_t size)
+{
+	return (size + KASAN_GRANULE_MASK) & ~(size_t)KASAN_GRANULE_MASK;
+}
+
 #ifdef CONFIG_KASAN_HW_TAGS
 
 static kasan_always_inline unsigned int kasan_tags_owner_fast(uintptr_t addr)
@@ -217,10 +223,12 @@ static kasan_always_inline uintptr_t kasan_tags_fill_fast(uintptr_t addr, size_t
 	return start;
 }
 
-/* Resize the object at @addr, which has @span bytes of memory, to @whole bytes; both are whole granules. Return: false
- * if that takes more than a few instructions; then nothing has happened. */
-static kasan_always_inline bool kasan_tags_resize(uintptr_t addr, size_t whole, size_t span)
+/* Resize the object at @addr, which has @most bytes, to @size bytes; kasan_tags_whole_owner() is true. Return: false if
+ * that takes more than a few instructions; then nothing has happened. */
+static kasan_always_inline bool kasan_tags_resize(uintptr_t addr, size_t size, size_t most)
 {
+	const size_t whole = kasan_tags_whole(size), span = kasan_tags_whole(most);
+
 	if (kasan_likely(span == 64)) {
 		/* All of it first, because that does not depend on the size. */
 		addr = kasan_mte_st2g(kasan_mte_st2g(addr));
@@ -324,10 +332,22 @@ static kasan_always_inline void kasan_tags_fill_few(uintptr_t addr, size_t size)
 	kasan_tags_fill_fast(addr, size, kasan_addr_tag(addr));
 }
 
-static kasan_always_inline bool kasan_tags_resize(uintptr_t addr, size_t whole, size_t span)
+static kasan_always_inline bool kasan_tags_resize(uintptr_t addr, size_t size, size_t most)
 {
-	kasan_tags_fill_few(addr, whole);
-	kasan_tags_fill_few(kasan_tag_addr(addr + whole, KASAN_TAG_INVALID), span - whole);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	/* Its shadow is one word, in which the bytes from @size / 16 on are of granules that the object does not have. */
+	if (kasan_likely(most == 64)) {
+		const uint32_t own = kasan_addr_tag(addr) * 0x01010101U;
+		const uint64_t other = own ^ KASAN_TAG_INVALID * 0x01010101U;
+
+		*(kasan_u32_any *)kasan_tags_shadow(addr) = own ^ (uint32_t)(other << size / 2);
+		return true;
+	}
+#endif
+	/* No granule is short. */
+	kasan_tags_fill_few(addr, size);
+	kasan_tags_fill_few(kasan_tag_addr(addr + size, KASAN_TAG_INVALID),
+			    kasan_tags_whole(most) - size);
 	return true;
 }
 

@@ -27,6 +27,7 @@ const void *kernel_irq(const struct pt_regs *regs)
 
 	/* Stays set as long as this frame exists, even if another task runs in between. */
 	current->irq_frame = regs;
+	current->trace_top = NULL;
 	handle();
 	/* The interrupted code had interrupts on. The interrupt itself may have used memory that the thread keeps for its
 	 * stack. */
@@ -42,6 +43,8 @@ void kernel_irq_end(const void *outer)
 	if (need_resched() && preempt_count() == 0)
 		preempt_schedule_irq();
 	current->irq_frame = outer;
+	if (!outer)
+		current->trace_top = task_trace_top(current);
 	irqsoff_end();
 }
 

@@ -54,9 +54,12 @@ static noinline void scs_call_softirqs(void (*fn)(void), const void **frame)
 static void run_on_top(void)
 {
 	const void *outer = current->irq_frame;
+	const char *top = current->trace_top;
 
+	current->trace_top = NULL;
 	scs_call_softirqs(__do_softirq, &current->irq_frame);
 	current->irq_frame = outer;
+	current->trace_top = top;
 }
 
 void irq_exit_softirq(void)

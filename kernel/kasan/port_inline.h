@@ -35,12 +35,13 @@ static inline uint32_t kasan_port_task_id(void)
 static inline bool kasan_port_task_stack(uintptr_t sp, uintptr_t *start, uintptr_t *end)
 {
 	const struct task *task = current;
+	const uintptr_t top = (uintptr_t)task->trace_top, span = task->trace_span;
 
-	*start = (uintptr_t)task->stack;
-	*end = *start + task->stack_size;
+	*start = top - span;
+	*end = top + TASK_FRAME_BYTES;
 	/* False on a boot stack or an overflow stack (@sp is not on the task's stack, or an idle task has
 	 * none), and in interrupts, where traces end before the stack does. */
-	return sp - *start < task->stack_size && !task->irq_frame;
+	return top - sp <= span;
 }
 
 #ifdef CONFIG_SHADOW_CALL_STACK

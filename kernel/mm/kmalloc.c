@@ -87,7 +87,7 @@ static noinline void *kmalloc_large(size_t size, gfp_t gfp)
 	return p;
 }
 
-static noinline bool size_ok(size_t size, gfp_t gfp)
+static __rarely_called bool size_ok(size_t size, gfp_t gfp)
 {
 	if (size <= KMALLOC_MAX_SIZE)
 		return true;
@@ -115,10 +115,9 @@ static __always_inline void *do_kmalloc(size_t size, gfp_t gfp)
 	object = slab_take(cache, gfp);
 	if (likely(!(gfp & __GFP_ZERO)))
 		return kasan_slab_alloc(&cache->kasan, object, size);
-	object = kasan_slab_alloc_init(&cache->kasan, object, size, true);
-	if (object && !kasan_has_integrated_init())
-		slab_clear(cache, object, size);
-	return object;
+	if (!kasan_has_integrated_init())
+		object = slab_clear(&cache, object, &size);
+	return kasan_slab_alloc_init(&cache->kasan, object, size, true);
 }
 
 SLAB_ENTRY void *kmalloc(size_t size, gfp_t gfp)
@@ -206,11 +205,12 @@ static __always_inline void do_kfree(const void *p, uintptr_t ip, const bool ask
 	void *object = (void *)(uintptr_t)p;
 	struct page *page;
 
-	if (ZERO_OR_NULL_PTR(p))
-		return;
 	page = slab_head_page(p);
 	if (likely(page && PageSlab(page)))
 		slab_free(page->slab_cache, page, object, ip, asks);
+	/* They are not in RAM. */
+	else if (ZERO_OR_NULL_PTR(p))
+		return;
 	else if (page && PageLarge(page))
 		free_large(page, object, ip);
 	else if (page && page_flag(page, PG_large_freed) && MM_KASAN)

@@ -156,6 +156,16 @@ static void free_after_rcu(struct rcu_head *head)
 		slab_put(cache, object, !MM_KASAN, 0);
 }
 
+void slab_put_freed(void *object)
+{
+	struct kmem_cache *cache = slab_page_of(object)->slab_cache;
+
+	if (unlikely(cache->flags & SLAB_TYPESAFE_BY_RCU))
+		slab_put_typesafe(cache, object, 0);
+	else
+		slab_put(cache, object, false, 0);
+}
+
 void slab_put_typesafe(struct kmem_cache *cache, void *object, uintptr_t ip)
 {
 	struct deferred_free *deferred = NULL;
@@ -178,16 +188,7 @@ void slab_put_typesafe(struct kmem_cache *cache, void *object, uintptr_t ip)
 
 /* --- The interface ---------------------------------------------------------------------------- */
 
-void slab_clear(const struct kmem_cache *cache, void *object, size_t size)
-{
-	/*
-	 * Without KASAN the requested size is not stored. So clear the whole object, because
-	 * krealloc() may grow into the rest.
-	 */
-	memset(object, 0, MM_KASAN ? size : cache->object_size);
-}
-
-noinline void *slab_special(struct kmem_cache *cache, size_t size, size_t align, gfp_t gfp)
+__rarely_called void *slab_special(struct kmem_cache *cache, size_t size, size_t align, gfp_t gfp)
 {
 	void *object;
 
@@ -206,6 +207,12 @@ noinline void *slab_special(struct kmem_cache *cache, size_t size, size_t align,
 	return object;
 }
 
+/* Clearing an object would destroy what the constructor made. */
+static __rarely_called bool refuse_to_clear(void)
+{
+	return !WARN_ON_ONCE(true);
+}
+
 /* Inlined, so that allocation stacks start with the function that the user knows. */
 static __always_inline void *alloc_object(struct kmem_cache *cache, gfp_t gfp)
 {
@@ -220,12 +227,10 @@ static __always_inline void *alloc_object(struct kmem_cache *cache, gfp_t gfp)
 	object = slab_take(cache, gfp);
 	if (likely(!(gfp & __GFP_ZERO)))
 		return kasan_slab_alloc(&cache->kasan, object, cache->object_size);
-	/* Clearing would destroy what the constructor made. */
-	zero = !WARN_ON_ONCE(cache->ctor);
-	object = kasan_slab_alloc_init(&cache->kasan, object, cache->object_size, zero);
-	if (zero && object && !kasan_has_integrated_init())
-		slab_clear(cache, object, cache->object_size);
-	return object;
+	zero = likely(!cache->ctor) || refuse_to_clear();
+	if (zero && !kasan_has_integrated_init())
+		object = slab_clear(&cache, object, NULL);
+	return kasan_slab_alloc_init(&cache->kasan, object, cache->object_size, zero);
 }
 
 SLAB_ENTRY void *kmem_cache_alloc(struct kmem_cache *cache, gfp_t gfp)

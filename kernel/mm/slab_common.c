@@ -65,11 +65,13 @@ static void layout_slab(struct kmem_cache *cache)
 	}
 	cache->nr_pages = (u32)(PAGE_ALIGN(cache->first + fit * cache->size) >> PAGE_SHIFT);
 	cache->min_pages = (u32)(PAGE_ALIGN(cache->first + cache->size) >> PAGE_SHIFT);
-	/* Slots of this kind fill each page. */
 	cache->start_mask = ~0UL;
-	if (!cache->first && !(cache->size & (cache->size - 1)) && cache->size <= PAGE_SIZE &&
-	    fit * cache->size == (size_t)cache->nr_pages << PAGE_SHIFT)
+	if (!(cache->size & (cache->size - 1)) && cache->size <= PAGE_SIZE &&
+	    /* Slots fill each page, or are among redzones. */
+	    (cache->first || fit * cache->size == (size_t)cache->nr_pages << PAGE_SHIFT)) {
 		cache->start_mask = cache->size - 1;
+		cache->start_bits = cache->first & cache->start_mask;
+	}
 }
 
 static void init_cache(struct kmem_cache *cache, const char *name, u32 size, u32 align, u32 flags,

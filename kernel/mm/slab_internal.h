@@ -17,8 +17,18 @@
 #define MM_SLAB_INTERNAL_H
 
 #include <kernel/static_entry.h>
+#include <kernel/string.h>
+#include <asm/builtins.h>
 
 #include "internal.h"
+
+/* A function that is rarely called. Callers keep values in registers that other calls change, and so need not save any for
+ * it. */
+#if defined(__clang__) && defined(ARCH_PRESERVE_MOST)
+#define __rarely_called __attribute__((__noinline__, __preserve_most__))
+#else
+#define __rarely_called noinline
+#endif
 
 /* If a cache has more partial slabs than this, empty ones go back to the page allocator. */
 #define SLAB_MIN_PARTIAL 5
@@ -56,8 +66,8 @@ struct kmem_cache_cpu {
  * @magic: SLAB_MAGIC.
  * @object_size: bytes that the user gets.
  * @size: distance from one slot to the next, in bytes.
- * @start_mask: slab_entry.c: an address in a slab is the start of a slot if it has none of these bits; ~0UL if that
- *	takes a division.
+ * @start_mask, @start_bits: an address in a slab is the start of a slot if it has these of the bits of the mask. ~0UL, 0:
+ *	that takes a division. Without redzones @start_bits is 0.
  * @first: least offset of the first slot in a slab. In Generic mode it is not 0: the redzone before
  *	the slot catches underflows that would otherwise hit another page.
  * @fp_offset: slub: offset of the link to the next free slot in a free slot.
@@ -88,7 +98,7 @@ struct kmem_cache {
 	u32 nr_pages;
 	u32 min_pages;
 	bool name_is_copy;
-	unsigned long start_mask;
+	unsigned long start_mask, start_bits;
 	void (*ctor)(void *);
 	struct list_head list;
 	raw_spinlock_t list_lock;
@@ -124,7 +134,7 @@ void *slab_get_next(const struct kmem_cache *cache, const struct page *slab, con
 /* --- slub.c ----------------------------------------------------------------------------------- */
 
 /** slab_take_slow() - slab_take() when this CPU has no slot at hand. */
-void *slab_take_slow(struct kmem_cache *cache, gfp_t gfp);
+__rarely_called void *slab_take_slow(struct kmem_cache *cache, gfp_t gfp);
 
 /** slab_put_slow() - slab_put() when this CPU has no room for @slot. */
 void slab_put_slow(struct kmem_cache *cache, void *slot);
@@ -304,8 +314,36 @@ static __always_inline bool slab_starts(const struct kmem_cache *cache, const st
 /** slab_discard_empty() - free all slabs that have no used slot. */
 void slab_discard_empty(struct kmem_cache *cache);
 
-/** slab_clear() - clear a new object of @size requested bytes for __GFP_ZERO. */
-void slab_clear(const struct kmem_cache *cache, void *object, size_t size);
+/**
+ * slab_clear() - clear a slot that was taken, before the hook opens it, for __GFP_ZERO
+ * @slot: NULL: do nothing. @size: bytes of the object that were requested, read again, as is @cache; NULL: all of them.
+ *
+ * Return: @slot. All three are kept in memory: if they were in registers that survive the call, every allocation would save
+ * those.
+ */
+static __always_inline void *slab_clear(struct kmem_cache **cache, void *slot, size_t *size)
+{
+#ifdef CONFIG_KASAN
+	struct kmem_cache *volatile kept_cache = *cache;
+	void *volatile kept_slot = slot;
+	volatile size_t kept_size;
+
+	if (size)
+		kept_size = *size;
+	/* No pointer may access the slot yet, so this is not checked. */
+	if (likely(slot))
+		__memset(kasan_reset_tag(slot), 0,
+			 size && MM_KASAN ? *size : (*cache)->object_size);
+	*cache = kept_cache;
+	if (size)
+		*size = kept_size;
+	return kept_slot;
+#else
+	/* The requested size is not stored. So clear the whole object, because krealloc() may grow into the rest. */
+	(void)size;
+	return likely(slot) ? memset(slot, 0, (*cache)->object_size) : NULL;
+#endif
+}
 
 /** slab_ram_page() - Return: descriptor of the page at @p, not always the head of its block; NULL if @p is not in the
  *  linear map of RAM. */
@@ -367,7 +405,20 @@ static __always_inline struct page *slab_of(const void *p)
 	return page;
 }
 
-/** slab_starts_at() - slab_starts() without a division where that is possible. */
+/** slab_may_start() - slab_starts() without a division where that is possible. With redzones it is also true before the
+ *  first slot and after the last, where the runtime finds no metadata. */
+static __always_inline bool slab_may_start(const struct kmem_cache *cache, const struct page *slab,
+					   const void *p)
+{
+	/* Slabs of the other allocator start at different offsets. */
+#if defined(CONFIG_KASAN_GENERIC) && !defined(CONFIG_SLAB)
+	if (likely(((uintptr_t)p & cache->start_mask) == cache->start_bits))
+		return true;
+#endif
+	return slab_starts(cache, slab, p);
+}
+
+/** slab_starts_at() - the same where there are no redzones. */
 static __always_inline bool slab_starts_at(const struct kmem_cache *cache, const struct page *slab,
 					   const void *p)
 {
@@ -436,9 +487,12 @@ static __always_inline bool slab_is_special(void)
  *
  * Return: the sampled object, ready for its user; SLAB_REFUSED; NULL: it is an ordinary allocation.
  */
-void *slab_special(struct kmem_cache *cache, size_t size, size_t align, gfp_t gfp);
+__rarely_called void *slab_special(struct kmem_cache *cache, size_t size, size_t align, gfp_t gfp);
 
 /* --- The end of an object ---------------------------------------------------------------------- */
+
+/** slab_put_freed() - put back the slot of @object, which was freed and is not held back. */
+void slab_put_freed(void *object);
 
 /** slab_free() - free an object for a user. @ip: the caller. @asks: SLAB_ASKS in a function with SLAB_ENTRY, true in
  *  others. Inlined, so that the stacks that the hook records start with the function that the user knows. */
@@ -448,15 +502,23 @@ static __always_inline void slab_free(struct kmem_cache *cache, struct page *sla
 	const bool off = asks && !MM_KASAN;
 	void *slot = object;
 
-	if (unlikely(!slab_starts(cache, slab, object))) {
+	if (unlikely(!slab_may_start(cache, slab, object))) {
 		slot = slab_slot(cache, slab, object);
 		if (!slot || !MM_KASAN) {
 			slab_bad_free(object, "not the start of an object", ip);
 			return;
 		}
 	}
-	if (likely(!off) && kasan_slab_free(&cache->kasan, object, slot, ip) != KASAN_FREE_NOW)
+	if (likely(!off)) {
+		if (kasan_slab_free(&cache->kasan, object, slot, ip) != KASAN_FREE_NOW)
+			return;
+#ifdef CONFIG_KASAN_GENERIC
+		/* Nearly all objects are in the quarantine by now. So nothing is kept for the others, whose slot starts
+		 * at @object, or else the free was bad. */
+		slab_put_freed(object);
 		return;
+#endif
+	}
 	if (unlikely(cache->flags & SLAB_TYPESAFE_BY_RCU))
 		slab_put_typesafe(cache, slot, ip);
 	else

@@ -196,7 +196,7 @@ static bool take_ready(struct kmem_cache *cache, struct kmem_cache_cpu *c, void 
 
 /* --- Taking and giving back ------------------------------------------------------------------- */
 
-noinline void *slab_take_slow(struct kmem_cache *cache, gfp_t gfp)
+__rarely_called void *slab_take_slow(struct kmem_cache *cache, gfp_t gfp)
 {
 	void *slot = NULL, *corrupt = NULL;
 	struct kmem_cache_cpu *c;

@@ -48,6 +48,7 @@ struct task *task_alloc(size_t stack_size, bool demand)
 		kmem_cache_free(task_cache, task);
 		return NULL;
 	}
+	task_set_trace_bounds(task);
 	stackleak_task_init(task);
 	task->state = TASK_NEW;
 	task->cpu = smp_processor_id();
@@ -84,6 +85,7 @@ void task_swap_stack(void)
 	local_irq_save(flags);
 	swap(task->stack, task->other_stack);
 	swap(task->stack_size, task->other_size);
+	task_set_trace_bounds(task);
 	task->on_other = !task->on_other;
 	task->left_at = __builtin_frame_address(0);
 	local_irq_restore(flags);

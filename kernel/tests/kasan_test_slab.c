@@ -327,6 +327,22 @@ void kmalloc_invalid_free(struct kunit *test)
 	kfree(ptr);
 }
 
+/* Where slots would start, if there was one before the first and one after the last of a page. */
+void kfree_beside_slots(struct kunit *test)
+{
+	char *ptr, *page;
+
+	kasan_needs_generic(test);
+#ifdef CONFIG_SLAB
+	kunit_skip(test, "slabs start at different offsets");
+#endif
+	ptr = alloc(test, 64);
+	page = (char *)((uintptr_t)ptr & PAGE_MASK);
+	KASAN_EXPECT_BUG(test, "invalid-free", KASAN_FREE, 0, kfree(page));
+	KASAN_EXPECT_BUG(test, "invalid-free", KASAN_FREE, 0, kfree(page + PAGE_SIZE - 64));
+	kfree(ptr);
+}
+
 void free_of_stack(struct kunit *test)
 {
 	char array[32] __aligned(32);

@@ -47,14 +47,18 @@ static bool retrack_slab(struct kasan_cache *cache, const void *ptr, uintptr_t i
 /* Return: bytes asked for; hardware tags by themselves only tell whole granules. */
 static size_t size_of(struct kasan_cache *cache, const void *ptr)
 {
-	struct kasan_ring_cursor cursor;
+	size_t size = kasan_object_size(cache, ptr), place;
+	struct kasan_ring_order last = {0};
 	struct kasan_ring_record record;
 
-	kasan_ring_each (&cursor, &record, kasan_ring_newest()) {
-		if (record.ptr == (uintptr_t)ptr)
-			return record.size;
+	kasan_ring_each (&place, &record, KASAN_RING_NOW) {
+		if (record.ptr != (uintptr_t)ptr || record.order.is_free ||
+		    !kasan_ring_newer(&record.order, &last, true))
+			continue;
+		kasan_copy(&last, &record.order);
+		size = record.size;
 	}
-	return kasan_object_size(cache, ptr);
+	return size;
 }
 
 static bool retrack_slab(struct kasan_cache *cache, const void *ptr, uintptr_t ip, uintptr_t fp)

@@ -447,8 +447,8 @@ static const char *check_free(const struct kasan_cache *cache, const void *objec
 		if (*shadow == KASAN_SLAB_FREE || *shadow == KASAN_SLAB_FREE_META)
 			return "double-free";
 		/* Only an object of 0 bytes is redzone from its start. Values that are not the allocator's are poison
-		 * of its user. */
-		if (kasan_meta_state(meta, object) != KASAN_META_LIVE ||
+		 * of its user. An allocator may take memory after the last slot for a slot. */
+		if (!has_meta(cache, shadow) || kasan_meta_state(meta, object) != KASAN_META_LIVE ||
 		    (*shadow == KASAN_SLAB_REDZONE && meta->size != 0))
 			return "invalid-free";
 	}

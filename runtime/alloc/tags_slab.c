@@ -197,6 +197,31 @@ static kasan_noinline void *open_object_slow(struct kasan_cache *cache, void *ob
 	return open_object(cache, object, size, init, &caller);
 }
 
+/* The rest of the hooks below if this CPU needs more room in the ring. A call in the middle of them would have each
+ * allocation and free save registers. */
+static kasan_noinline void *open_recorded(void *object, size_t size, bool init, uint32_t stack)
+{
+	struct kasan_track track;
+
+	kasan_clear_track(&track);
+	kasan_put_track(&track, stack);
+	kasan_ring_record(object, size, false, &track);
+	kasan_tags_open((uintptr_t)object, size, kasan_get_tag(object), init);
+	return object;
+}
+
+static kasan_noinline enum kasan_free_verdict close_recorded(const void *object, size_t size,
+							     uint32_t stack)
+{
+	struct kasan_track track;
+
+	kasan_clear_track(&track);
+	kasan_put_track(&track, stack);
+	kasan_ring_record(object, size, true, &track);
+	kasan_tags_fill_fast((uintptr_t)object, size, KASAN_SLAB_FREE);
+	return KASAN_FREE_NOW;
+}
+
 /* Handles most objects: those without constructor and readers. */
 static kasan_always_inline void *open_object_fast(struct kasan_cache *cache, void *object,
 						  size_t size, bool init, uintptr_t ip,
@@ -211,7 +236,8 @@ static kasan_always_inline void *open_object_fast(struct kasan_cache *cache, voi
 	if (kasan_unlikely(flags & ~KASAN_SLAB_TRACES || size > cache->plain_size ||
 			   !kasan_ring_find(&stack, ip, fp) || !kasan_slab_retag(cache, &addr)))
 		return open_object_slow(cache, object, size, init, ip);
-	kasan_ring_write((const void *)addr, (uint32_t)size, &stack);
+	if (kasan_unlikely(!kasan_ring_write((const void *)addr, (uint32_t)size, &stack)))
+		return open_recorded((void *)addr, size, init, stack.handle);
 	if (!init)
 		return (void *)kasan_tags_open_fast(addr, size);
 	kasan_tags_open(addr, size, kasan_addr_tag(addr), true);
@@ -398,7 +424,8 @@ kasan_noinline enum kasan_free_verdict kasan_slab_free(struct kasan_cache *cache
 			   !kasan_ring_find(&stack, caller_ip, caller_fp) ||
 			   !kasan_tags_claim_fast((uintptr_t)object, (uintptr_t)base)))
 		return slab_free_slow(cache, object, base, ip, caller_ip);
-	kasan_ring_write(object, cache->plain_free | KASAN_RING_FREE, &stack);
+	if (kasan_unlikely(!kasan_ring_write(object, cache->plain_free | KASAN_RING_FREE, &stack)))
+		return close_recorded(object, cache->plain_free, stack.handle);
 	kasan_tags_fill_fast((uintptr_t)object, cache->plain_free, KASAN_SLAB_FREE);
 	return KASAN_FREE_NOW;
 }

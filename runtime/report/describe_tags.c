@@ -23,12 +23,12 @@
  * struct candidate - the object that a pointer was made for, from the ring
  * @start: its address; 0: not found. @size: bytes asked for.
  * @freed: it was freed, and @free is the track of the free.
- * @age: how many records are younger than the one that decided.
+ * @order: of the record that decided.
  */
 struct candidate {
 	uintptr_t start;
 	size_t size;
-	size_t age;
+	struct kasan_ring_order order;
 	bool freed, has_alloc;
 	struct kasan_track alloc, free;
 };
@@ -40,65 +40,82 @@ static size_t distance_to(uintptr_t addr, uintptr_t start, size_t size)
 	return addr < start + size ? 0 : addr - (start + size) + 1;
 }
 
-/* Searches of the ring start with record @newest, the newest at the time of the bug: a report may have waited for
- * another CPU's, and memory found new owners meanwhile. */
+/* Searches of the ring leave out what is newer than @newest, the time of the bug: a report may have waited for another
+ * CPU's, and memory found new owners meanwhile. */
+
+/* Find the newest record of the object at @start whose pointers had @tag (KASAN_TAG_KERNEL: any). @before: only an older
+ * record than that free; NULL: any. */
+static bool find_last(struct kasan_ring_record *found, uint64_t newest, uintptr_t start,
+		      uint8_t tag, const struct kasan_ring_order *before)
+{
+	struct kasan_ring_record record;
+	/* A life ends with its free, and begins with an allocation before it. */
+	const bool free_first = !before;
+	bool any = false;
+	size_t place;
+
+	kasan_ring_each (&place, &record, newest) {
+		if (kasan_untag_addr(record.ptr) != start ||
+		    (tag != KASAN_TAG_KERNEL && kasan_addr_tag(record.ptr) != tag) ||
+		    (before && !kasan_ring_newer(before, &record.order, true)) ||
+		    (any && !kasan_ring_newer(&record.order, &found->order, free_first)))
+			continue;
+		kasan_copy(found, &record);
+		any = true;
+	}
+	return any;
+}
 
 /* Find the records of the object at @start whose pointers had @tag (KASAN_TAG_KERNEL: any). */
 static bool find_history(struct candidate *found, uint64_t newest, uintptr_t start, uint8_t tag)
 {
-	struct kasan_ring_cursor cursor;
 	struct kasan_ring_record record;
 
 	__memset(found, 0, sizeof(*found));
-	kasan_ring_each (&cursor, &record, newest) {
-		if (kasan_untag_addr(record.ptr) != start ||
-		    (tag != KASAN_TAG_KERNEL && kasan_addr_tag(record.ptr) != tag))
-			continue;
-		if (record.is_free) {
-			/* The free before the allocation belongs to another life. */
-			if (found->freed)
-				break;
-			found->freed = true;
-			found->age = cursor.passed;
-			found->free = record.track;
-			found->size = record.size;
-			found->start = start;
-			tag = kasan_addr_tag(record.ptr);
-			continue;
-		}
-		found->start = start;
+	if (!find_last(&record, newest, start, tag, NULL))
+		return false;
+	kasan_copy(&found->order, &record.order);
+	found->start = start;
+	found->size = record.size;
+	if (record.order.is_free) {
+		found->freed = true;
+		kasan_copy(&found->free, &record.track);
+		/* The free before the allocation belongs to another life. */
+		if (!find_last(&record, newest, start, kasan_addr_tag(record.ptr), &found->order) ||
+		    record.order.is_free)
+			return true;
 		found->size = record.size;
-		found->alloc = record.track;
-		found->has_alloc = true;
-		break;
 	}
-	return found->start != 0;
+	kasan_copy(&found->alloc, &record.track);
+	found->has_alloc = true;
+	return true;
 }
 
 /* Find the live object nearest to @addr whose pointers have @tag, at most @limit bytes away. */
 static bool find_nearest(struct candidate *found, uint64_t newest, uintptr_t addr, uint8_t tag,
 			 size_t limit)
 {
-	struct kasan_ring_cursor cursor;
 	struct kasan_ring_record record;
-	size_t best = limit + 1;
+	size_t best = limit + 1, place;
 
 	__memset(found, 0, sizeof(*found));
-	kasan_ring_each (&cursor, &record, newest) {
+	kasan_ring_each (&place, &record, newest) {
 		const uintptr_t start = kasan_untag_addr(record.ptr);
 		size_t distance;
 
-		if (record.is_free || kasan_addr_tag(record.ptr) != tag)
+		if (record.order.is_free || kasan_addr_tag(record.ptr) != tag)
 			continue;
 		distance = distance_to(addr, start, record.size);
 		/* Only a live object's memory still has the tag. */
-		if (distance >= best || kasan_tags_owner(start) != tag)
+		if (distance > best || kasan_tags_owner(start) != tag ||
+		    (distance == best &&
+		     !(found->start && kasan_ring_newer(&record.order, &found->order, true))))
 			continue;
 		best = distance;
-		found->age = cursor.passed;
+		kasan_copy(&found->order, &record.order);
 		found->start = start;
 		found->size = record.size;
-		found->alloc = record.track;
+		kasan_copy(&found->alloc, &record.track);
 		found->has_alloc = true;
 	}
 	return found->start != 0;
@@ -118,17 +135,20 @@ static void fill_owner(struct kasan_owner *owner, const struct candidate *candid
 /* Find the object at @addr by the youngest record with @tag (KASAN_TAG_KERNEL: any), and its history. */
 static bool find_covering(struct candidate *found, uint64_t newest, uintptr_t addr, uint8_t tag)
 {
-	struct kasan_ring_cursor cursor;
+	struct kasan_ring_order last = {0};
 	struct kasan_ring_record record;
+	uintptr_t ptr = 0;
+	size_t place;
 
-	kasan_ring_each (&cursor, &record, newest) {
-		const uintptr_t start = kasan_untag_addr(record.ptr);
-
-		if ((tag == KASAN_TAG_KERNEL || kasan_addr_tag(record.ptr) == tag) &&
-		    addr - start < (record.size ? record.size : 1))
-			return find_history(found, newest, start, kasan_addr_tag(record.ptr));
+	kasan_ring_each (&place, &record, newest) {
+		if ((tag != KASAN_TAG_KERNEL && kasan_addr_tag(record.ptr) != tag) ||
+		    addr - kasan_untag_addr(record.ptr) >= (record.size ? record.size : 1) ||
+		    (ptr && !kasan_ring_newer(&record.order, &last, true)))
+			continue;
+		kasan_copy(&last, &record.order);
+		ptr = record.ptr;
 	}
-	return false;
+	return ptr && find_history(found, newest, kasan_untag_addr(ptr), kasan_addr_tag(ptr));
 }
 
 /* Find the cache or heap of the object at @start. */
@@ -191,7 +211,8 @@ static bool describe_by_ring(struct kasan_report *report, uintptr_t slot, size_t
 	/* A former owner of the slot had the pointer's tag, and so has the live object beside it. The younger one is
 	 * meant: a slot that has been free for long also belonged to other caches, whose tags prove nothing. */
 	if (found && own.freed && may_be_near &&
-	    find_nearest(&next, newest, report->addr, tag, slot_size) && next.age < own.age)
+	    find_nearest(&next, newest, report->addr, tag, slot_size) &&
+	    kasan_ring_newer(&next.order, &own.order, true))
 		found = &next;
 	if (found && describe_candidate(owner, found))
 		return true;

@@ -211,7 +211,7 @@ static kasan_noinline bool ask(uintptr_t addr, struct kasan_located *located)
 	question.bug.size = 1;
 	question.bug.sp = (uintptr_t)__builtin_frame_address(0);
 #ifdef CONFIG_KASAN_TAGS
-	question.bug.newest_record = kasan_ring_newest();
+	question.bug.newest_record = KASAN_RING_NOW;
 #endif
 	kasan_port_task(&question.bug.task);
 	/* The report that is being printed has been described, so its callback may ask. */

@@ -447,7 +447,7 @@ static kasan_noinline bool report_it(struct kasan_bug *bug)
 		kasan_report_async_faults(bug->ip, bug->fp);
 #endif
 #ifdef CONFIG_KASAN_TAGS
-	bug->newest_record = kasan_ring_newest();
+	bug->newest_record = kasan_ring_mark();
 #endif
 	/* From here on the CPU must not change. */
 	irq = kasan_port_irq_save();

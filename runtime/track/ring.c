@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring.c - the stack ring. Writers (ring.h) come from all CPUs at any time, also in interrupts, and take no lock. A
- * writer draws a number, which is its place and its age, and owns the entry there while the entry's sequence word says
- * BUSY. If it finds BUSY there, it was overtaken by a whole round, and gives up.
+ * ring.c - the stack ring: how CPUs share it, and how its records are ordered.
  *
- * A reader takes only entries whose sequence word belongs to their place and is unchanged after they were copied.
+ * The ring has kasan.stack_ring_size= entries of 32 bytes, in blocks from kasan_port_alloc(). Writers (ring.h) come from
+ * all CPUs at any time, also in interrupts. A CPU takes a segment of the ring, the next one that no CPU has, and fills it
+ * alone, with interrupts off; so CPUs meet only once in so many records. When all segments were used, the oldest are
+ * overwritten. Reports about older objects then have no stacks, and their type is invalid-access.
  *
- * The ring has kasan.stack_ring_size= entries of 32 bytes, in blocks from kasan_port_alloc(). When it is full, the
- * oldest are overwritten. Reports about older objects then have no stacks, and their type is invalid-access.
+ * Each record has a stamp: the ring's epoch, which grows when a CPU takes a segment. CPUs read the epoch and rarely write
+ * it. If an object goes from one CPU to another, the second reads the epoch after the first, so stamps never contradict
+ * what depends on each other. They can be equal: then the order within a segment decides, or that an object is freed after
+ * it was allocated. Segments lie in no order, because a CPU that does little keeps its segment for long, so readers look
+ * at all of them.
+ *
+ * A reader takes only entries whose stamp is unchanged after they were copied. An entry is written again only after its
+ * CPU has taken the segment again, in a later epoch.
  */
 #include "ring.h"
 
@@ -23,19 +30,21 @@ _Static_assert(sizeof(struct kasan_ring_entry) == 32, "docs and config.h say 32 
 
 #define MAX_BLOCKS (4194304UL / KASAN_RING_BLOCK_ENTRIES + 1)
 
-/* Until there is memory, all records go to one entry that is never read. */
-static struct kasan_ring_entry nowhere, *no_blocks = &nowhere;
+/* So that half of the segments, at least, are in nobody's hands. */
+#define LEAST (2UL * KASAN_RING_SEGMENT * CONFIG_KASAN_NR_CPUS)
+
 static struct kasan_ring_entry *blocks[MAX_BLOCKS];
 
-struct kasan_ring kasan_ring = {.blocks = &no_blocks};
+struct kasan_ring kasan_ring = {.blocks = blocks};
+struct kasan_ring_cpu kasan_ring_cpus[CONFIG_KASAN_NR_CPUS];
 
 void kasan_ring_init(void)
 {
-	size_t entries = 1, have = 0, block;
+	size_t entries = KASAN_RING_SEGMENT, have = 0, block;
 
 	if (kasan_ring_entries() || !kasan_on())
 		return;
-	while (entries < kasan_opt_stack_ring_size)
+	while (entries < kasan_opt_stack_ring_size || entries < LEAST)
 		entries *= 2;
 	for (block = 0; have < entries && block < MAX_BLOCKS; block++) {
 		blocks[block] = kasan_port_alloc(KASAN_RING_BLOCK_BYTES);
@@ -45,80 +54,135 @@ void kasan_ring_init(void)
 	}
 	while (entries > have)
 		entries /= 2;
+	if (entries < LEAST)
+		entries = 0;
 	if (entries < kasan_opt_stack_ring_size)
 		kasan_notice("kasan: no memory for a stack ring of %u entries: it has %zu, "
 			     "reports know so many of the last allocations and frees",
 			     kasan_opt_stack_ring_size, entries);
-	if (!entries)
-		return;
-	/* Writers on other CPUs see the blocks before the mask. With the old mask they write into the first entry, and
-	 * readers find that the record does not belong there. */
-	__atomic_store_n(&kasan_ring.blocks, blocks, __ATOMIC_RELEASE);
-	__atomic_store_n(&kasan_ring.mask, entries - 1, __ATOMIC_RELEASE);
+	/* Writers on other CPUs see the blocks before the number. */
+	__atomic_store_n(&kasan_ring.entries, entries, __ATOMIC_RELEASE);
 }
 
 size_t kasan_ring_entries(void)
 {
-	const uint64_t mask = __atomic_load_n(&kasan_ring.mask, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&kasan_ring.entries, __ATOMIC_ACQUIRE);
+}
 
-	return kasan_ring.blocks == &no_blocks ? 0 : (size_t)mask + 1;
+static struct kasan_ring_entry *entry_at(size_t place)
+{
+	return &blocks[place / KASAN_RING_BLOCK_ENTRIES][place % KASAN_RING_BLOCK_ENTRIES];
+}
+
+/* Give @cpu another segment, with interrupts off. Return: false if there is no memory. */
+static bool take_segment(struct kasan_ring_cpu *cpu)
+{
+	const size_t segments = kasan_ring_entries() / KASAN_RING_SEGMENT;
+	struct kasan_ring_entry *first;
+	uint64_t number;
+
+	if (!segments)
+		return false;
+	/* There are twice as many as CPUs. */
+	do {
+		number = __atomic_fetch_add(&kasan_ring.drawn, 1, __ATOMIC_RELAXED);
+		first = entry_at((size_t)(number & (segments - 1)) * KASAN_RING_SEGMENT);
+	} while (__atomic_exchange_n(&first->taken, 1, __ATOMIC_ACQUIRE));
+	if (cpu->first)
+		__atomic_store_n(&cpu->first->taken, 0, __ATOMIC_RELEASE);
+	cpu->first = cpu->next = first;
+	cpu->end = first + KASAN_RING_SEGMENT;
+	__atomic_fetch_add(&kasan_ring.epoch, 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+/* kasan_ring_put() if this CPU needs another segment. */
+static kasan_noinline void take_and_put(const void *ptr, uint32_t size,
+					const struct kasan_track *track)
+{
+	const unsigned long irq = kasan_port_irq_save();
+	struct kasan_ring_cpu *const cpu = &kasan_ring_cpus[kasan_port_cpu()];
+
+	/* An interrupt may have taken one by now, and this may be another CPU. */
+	if (cpu->next != cpu->end || take_segment(cpu))
+		(void)kasan_ring_put(ptr, size, *track);
+	kasan_port_irq_restore(irq);
 }
 
 void kasan_ring_record(const void *ptr, size_t size, bool is_free, const struct kasan_track *track)
 {
-	kasan_ring_put(ptr, (uint32_t)size | (is_free ? KASAN_RING_FREE : 0), *track);
+	const uint32_t word = (uint32_t)size | (is_free ? KASAN_RING_FREE : 0);
+
+	if (kasan_unlikely(!kasan_ring_put(ptr, word, *track)))
+		take_and_put(ptr, word, track);
 }
 
 void kasan_ring_add(const void *ptr, size_t size, bool is_free, uintptr_t ip, uintptr_t fp)
 {
+	const uint32_t word = (uint32_t)size | (is_free ? KASAN_RING_FREE : 0);
 	struct kasan_track track;
 
 	kasan_set_track(&track, ip, fp);
-	kasan_ring_record(ptr, size, is_free, &track);
+	if (kasan_unlikely(!kasan_ring_put(ptr, word, track)))
+		take_and_put(ptr, word, &track);
 }
 
-/* Return: false if record @number is not, or not any more, there. */
-static bool read_entry(const struct kasan_ring_entry *entry, uint64_t number,
+uint64_t kasan_ring_mark(void)
+{
+	return __atomic_fetch_add(&kasan_ring.epoch, 1, __ATOMIC_ACQ_REL);
+}
+
+/* Return: false if there is no record, or one that is being written. */
+static bool read_entry(const struct kasan_ring_entry *entry, uint64_t newest,
 		       struct kasan_ring_record *record)
 {
-	if (__atomic_load_n(&entry->seq, __ATOMIC_ACQUIRE) != number)
+	const uint64_t stamp = __atomic_load_n(&entry->stamp, __ATOMIC_ACQUIRE);
+
+	if (!stamp || stamp > newest)
 		return false;
 	record->ptr = __atomic_load_n(&entry->ptr, __ATOMIC_RELAXED);
 	record->track = *(const volatile struct kasan_track *)&entry->track;
 	record->size = __atomic_load_n(&entry->size, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (__atomic_load_n(&entry->seq, __ATOMIC_RELAXED) != number)
+	if (__atomic_load_n(&entry->stamp, __ATOMIC_RELAXED) != stamp)
 		return false;
-	record->is_free = record->size & KASAN_RING_FREE;
+	record->order.stamp = stamp;
+	record->order.is_free = record->size & KASAN_RING_FREE;
 	record->size &= ~(size_t)KASAN_RING_FREE;
 	return true;
 }
 
-bool kasan_ring_next(struct kasan_ring_cursor *cursor, struct kasan_ring_record *record)
+bool kasan_ring_next(size_t *place, struct kasan_ring_record *record, uint64_t newest)
 {
 	const size_t entries = kasan_ring_entries();
 
-	while (cursor->number && cursor->passed < entries) {
-		const uint64_t number = cursor->number--;
+	while (*place < entries) {
+		const size_t at = (*place)++;
 
-		cursor->passed++;
-		if (read_entry(kasan_ring_entry_of(&kasan_ring, number, entries - 1), number,
-			       record))
-			return true;
+		if (!read_entry(entry_at(at), newest, record))
+			continue;
+		record->order.place = (uint32_t)at;
+		return true;
 	}
 	return false;
 }
 
 bool kasan_ring_lives(const void *ptr)
 {
-	struct kasan_ring_cursor cursor;
+	const struct kasan_ring_order none = {0};
+	struct kasan_ring_order own = none, other = none;
 	struct kasan_ring_record record;
+	size_t place;
 
-	kasan_ring_each (&cursor, &record, kasan_ring_newest()) {
-		if (kasan_untag_addr(record.ptr) == kasan_untag_addr((uintptr_t)ptr))
-			return !record.is_free && record.ptr == (uintptr_t)ptr;
+	kasan_ring_each (&place, &record, KASAN_RING_NOW) {
+		struct kasan_ring_order *last = record.ptr == (uintptr_t)ptr ? &own : &other;
+
+		if (kasan_untag_addr(record.ptr) == kasan_untag_addr((uintptr_t)ptr) &&
+		    kasan_ring_newer(&record.order, last, true))
+			*last = record.order;
 	}
-	return false;
+	/* Of two CPUs' records the one that frees another owner's object is the older one. */
+	return own.stamp && !own.is_free && !kasan_ring_newer(&other, &own, false);
 }
 
 #endif /* CONFIG_KASAN_TAGS */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ring.h - the stack ring: the last allocations and frees of objects on all CPUs, in order.
+ * ring.h - the stack ring: the last allocations and frees of objects on all CPUs.
  *
  * The tag modes keep nothing beside a slab object. Reports look here, by address and pointer tag, for the task that
- * allocated it, its size, and the task that freed it.
+ * allocated it, its size, and the task that freed it. ring.c says how CPUs share the ring, and how records are ordered.
  */
 #ifndef KASAN_RING_H
 #define KASAN_RING_H
@@ -18,60 +18,69 @@ extern unsigned int kasan_opt_stack_ring_size; /* kasan.stack_ring_size=, entrie
 /* --- Records --- */
 
 /**
+ * struct kasan_ring_order - when a record was made: see kasan_ring_newer()
+ * @stamp: the ring's epoch then. @place: number of its entry. @is_free: true for a free.
+ */
+struct kasan_ring_order {
+	uint64_t stamp;
+	uint32_t place;
+	bool is_free;
+};
+
+/**
  * struct kasan_ring_record - one allocation or free
  * @ptr: the user's pointer to the object, with its tag.
  * @size: bytes asked for; at the free of a slab object the cache's object size.
- * @is_free: true for a free.
  * @track: task and stack.
  */
 struct kasan_ring_record {
 	uintptr_t ptr;
 	size_t size;
-	bool is_free;
+	struct kasan_ring_order order;
 	struct kasan_track track;
 };
 
 /* --- Writing --- */
 
-#define KASAN_RING_BUSY UINT64_MAX
 #define KASAN_RING_FREE 0x80000000U
 
+/**
+ * struct kasan_ring_entry - a record as it is stored
+ * @stamp: the epoch of its record, from 1 on; 0: it has none, or is being written.
+ * @size: and KASAN_RING_FREE.
+ * @taken: of the first entry of a segment: some CPU writes there.
+ */
 struct kasan_ring_entry {
-	uint64_t seq; /* number of its record, from 1 on; 0: never written; KASAN_RING_BUSY */
+	uint64_t stamp;
 	uintptr_t ptr;
 	struct kasan_track track;
-	uint32_t size; /* and KASAN_RING_FREE */
+	uint32_t size, taken;
 };
 
-#define KASAN_RING_BLOCK_BYTES	 65536UL
-#define KASAN_RING_BLOCK_ENTRIES (KASAN_RING_BLOCK_BYTES / sizeof(struct kasan_ring_entry))
+#define KASAN_RING_BLOCK_BYTES 65536UL
+#define KASAN_RING_SEGMENT     16U
+#define KASAN_RING_BLOCK_ENTRIES \
+	(KASAN_RING_BLOCK_BYTES / sizeof(struct kasan_ring_entry) / 16 * 16)
 
 /**
- * struct kasan_ring - @mask: the number of entries, a power of two, minus 1
- * @blocks: of KASAN_RING_BLOCK_ENTRIES entries each.
- * @last: number of the newest record. It has a cache line of its own, because all CPUs write it.
+ * struct kasan_ring - what all CPUs share, and write once for each segment
+ * @epoch: grows with each segment that a CPU takes.
+ * @drawn: the segments that CPUs have looked at.
+ * @entries: a power of two; 0: there is no memory. @blocks: of KASAN_RING_BLOCK_ENTRIES entries each.
  */
 struct kasan_ring {
-	uint64_t mask;
+	uint64_t epoch, drawn;
+	size_t entries;
 	struct kasan_ring_entry **blocks;
-	uint64_t last __attribute__((__aligned__(64)));
-};
+} __attribute__((__aligned__(64)));
 extern struct kasan_ring kasan_ring;
 
-/* Hides where a value comes from. Otherwise compilers compute the address of each member anew, and split scaled indices
- * into a shift and a mask. */
-#define kasan_ring_keep(value) __asm__("" : "+r"(value))
-
-/** kasan_ring_entry_of() - Return: the entry of record @number in a ring of @mask + 1 entries. */
-static inline struct kasan_ring_entry *kasan_ring_entry_of(const struct kasan_ring *ring,
-							   uint64_t number, uint64_t mask)
-{
-	const size_t index = (size_t)(number & mask);
-	size_t block = index / KASAN_RING_BLOCK_ENTRIES;
-
-	kasan_ring_keep(block);
-	return &ring->blocks[block][index % KASAN_RING_BLOCK_ENTRIES];
-}
+/** struct kasan_ring_cpu - the segment that a CPU fills, with interrupts off. @next: where its next record goes; @end: the
+ *  segment is full there; @first: its first entry, NULL before the first record. */
+struct kasan_ring_cpu {
+	struct kasan_ring_entry *next, *end, *first;
+} __attribute__((__aligned__(64)));
+extern struct kasan_ring_cpu kasan_ring_cpus[CONFIG_KASAN_NR_CPUS];
 
 /**
  * struct kasan_ring_stack - a stack to be recorded. @handle: its name in the depot. @wanted: kasan.stacktrace= is not
@@ -103,46 +112,48 @@ static kasan_always_inline bool kasan_ring_find(struct kasan_ring_stack *stack, 
 
 /**
  * kasan_ring_put() - record an allocation or free, inline in the hooks of slab objects
- * @size: with KASAN_RING_FREE if it is a free. @track: filled before the call, because an entry must not stay BUSY
- * while a stack is walked.
+ * @size: with KASAN_RING_FREE if it is a free. @track: filled before the call, because interrupts are off while the entry
+ * is written.
  *
- * Takes no lock. Before kasan_ring_init(), or without memory for a ring, the record is lost.
+ * Takes no lock and calls nothing. Return: false if this CPU needs another segment: kasan_ring_record() must do it.
  */
-static kasan_always_inline void kasan_ring_put(const void *ptr, uint32_t size,
+static kasan_always_inline bool kasan_ring_put(const void *ptr, uint32_t size,
 					       struct kasan_track track)
 {
-	struct kasan_ring *ring = &kasan_ring;
-	struct kasan_ring_entry *entry;
-	uint64_t mask, number;
+	const unsigned long irq = kasan_port_irq_save();
+	struct kasan_ring_cpu *const cpu = &kasan_ring_cpus[kasan_port_cpu()];
+	struct kasan_ring_entry *const entry = cpu->next;
 
-	kasan_ring_keep(ring);
-	/* With acquire, so that a writer that sees the mask sees the blocks too. */
-	mask = __atomic_load_n(&ring->mask, __ATOMIC_ACQUIRE);
-	number = __atomic_add_fetch(&ring->last, 1, __ATOMIC_RELAXED);
-	entry = kasan_ring_entry_of(ring, number, mask);
-	if (kasan_unlikely(__atomic_exchange_n(&entry->seq, KASAN_RING_BUSY, __ATOMIC_ACQUIRE) ==
-			   KASAN_RING_BUSY))
-		return;
+	if (kasan_unlikely(entry == cpu->end)) {
+		kasan_port_irq_restore(irq);
+		return false;
+	}
+	cpu->next = entry + 1;
+	__atomic_store_n(&entry->stamp, 0, __ATOMIC_RELAXED);
 	__atomic_thread_fence(__ATOMIC_RELEASE);
 	entry->ptr = (uintptr_t)ptr;
 	entry->track = track;
 	entry->size = size;
-	__atomic_store_n(&entry->seq, number, __ATOMIC_RELEASE);
+	__atomic_store_n(&entry->stamp, __atomic_load_n(&kasan_ring.epoch, __ATOMIC_RELAXED),
+			 __ATOMIC_RELEASE);
+	kasan_port_irq_restore(irq);
+	return true;
 }
 
 /** kasan_ring_write() - the same with a @stack from kasan_ring_find(), if it is wanted. */
-static kasan_always_inline void kasan_ring_write(const void *ptr, uint32_t size,
+static kasan_always_inline bool kasan_ring_write(const void *ptr, uint32_t size,
 						 const struct kasan_ring_stack *stack)
 {
 	struct kasan_track track = {0};
 
 	if (!stack->wanted)
-		return;
+		return true;
 	kasan_put_track(&track, stack->handle);
-	kasan_ring_put(ptr, size, track);
+	return kasan_likely(kasan_ring_put(ptr, size, track));
 }
 
-/** kasan_ring_add() - the same with the stack that starts at @ip, @fp. */
+/** kasan_ring_add() - record an allocation or free with the stack that starts at @ip, @fp. Before kasan_ring_init(), or
+ *  without memory for a ring, the record is lost. */
 void kasan_ring_add(const void *ptr, size_t size, bool is_free, uintptr_t ip, uintptr_t fp);
 
 /** kasan_ring_record() - the same for a caller that already has its @track. */
@@ -160,28 +171,37 @@ size_t kasan_ring_entries(void);
  *  tag? Walks through the ring, so not for hot paths. */
 bool kasan_ring_lives(const void *ptr);
 
-/** kasan_ring_newest() - Return: the number of the newest record; 0: there is none. */
-static inline uint64_t kasan_ring_newest(void)
-{
-	return __atomic_load_n(&kasan_ring.last, __ATOMIC_ACQUIRE);
-}
+/* For a reader that takes all records. */
+#define KASAN_RING_NOW UINT64_MAX
+
+/** kasan_ring_mark() - Return: a stamp that all records so far have at most, and all later ones exceed. For reports. */
+uint64_t kasan_ring_mark(void);
 
 /**
- * struct kasan_ring_cursor - the place of a reader. @number: of the record to read next. @passed: records read.
+ * kasan_ring_newer() - was record @a made after record @b?
+ * @free_first: the answer if two CPUs have made them at about the same time, and one is an allocation and the other a
+ * free: is the free the newer one?
+ *
+ * A record whose maker knew of the other one, because the object went from CPU to CPU, never looks older than that.
  */
-struct kasan_ring_cursor {
-	uint64_t number;
-	size_t passed;
-};
+static inline bool kasan_ring_newer(const struct kasan_ring_order *a,
+				    const struct kasan_ring_order *b, bool free_first)
+{
+	if (a->stamp != b->stamp)
+		return a->stamp > b->stamp;
+	/* A CPU takes no two segments in one epoch. */
+	if (a->place / KASAN_RING_SEGMENT == b->place / KASAN_RING_SEGMENT)
+		return a->place > b->place;
+	return a->is_free != b->is_free && a->is_free == free_first;
+}
 
-/** kasan_ring_next() - read the next older record; the first call reads record @cursor->number. Skips records that are
- *  overwritten meanwhile. Return: false if there is none. */
-bool kasan_ring_next(struct kasan_ring_cursor *cursor, struct kasan_ring_record *record);
+/** kasan_ring_next() - read the next record, in no order, that is not newer than @newest: see kasan_ring_mark(). @place:
+ *  where to look first; moves on. Skips records that are overwritten meanwhile. Return: false if there is none. */
+bool kasan_ring_next(size_t *place, struct kasan_ring_record *record, uint64_t newest);
 
-/** kasan_ring_each() - loop over the records from @from on, which is kasan_ring_newest(), now or earlier. */
-#define kasan_ring_each(cursor, record, from)                   \
-	for (*(cursor) = (struct kasan_ring_cursor){(from), 0}; \
-	     kasan_ring_next((cursor), (record));)
+/** kasan_ring_each() - loop over the records that are not newer than @newest, in no order. */
+#define kasan_ring_each(place, record, newest) \
+	for (*(place) = 0; kasan_ring_next((place), (record), (newest));)
 
 #endif /* CONFIG_KASAN_TAGS */
 #endif /* KASAN_RING_H */

@@ -14,7 +14,8 @@
  *   <asm/bug.h>       arch_bug(): the trap behind BUG(); it keeps all registers and does not return
  *   <asm/builtins.h>  for functions that compilers call: arch_rounding() and enum rounding; arch_raise_float() and its flags
  *                     FLOAT_INVALID FLOAT_BY_ZERO FLOAT_OVERFLOW FLOAT_UNDERFLOW FLOAT_INEXACT;
- *                     arch_sync_code(); ARCH_FLOAT16, if the compilers have that type
+ *                     arch_sync_code(); ARCH_FLOAT16, if the compilers have that type;
+ *                     ARCH_PRESERVE_MOST, if Clang has that calling convention
  *   <asm/current.h>   get_current() and `current`: the running task; valid before instrumented code runs;
  *                     arch_this_ip(): a code address in the function that it is inlined into
  *   <asm/elf.h>       ELF_MACHINE, ELF_MACHINE_NAME and ELF_CODE_ALIGN of programs and modules; MODULE_CALL_REACH,

@@ -248,6 +248,19 @@ static inline size_t task_main_stack_size(const struct task *task)
 	return task->on_other ? task->other_size : task->stack_size;
 }
 
+/** task_trace_top() - Return: what @task's trace_top is outside interrupts. */
+static inline const char *task_trace_top(const struct task *task)
+{
+	return (const char *)task->stack + task->stack_size - TASK_FRAME_BYTES;
+}
+
+/** task_set_trace_bounds() - @task has a new stack, or is on its other one. */
+static inline void task_set_trace_bounds(struct task *task)
+{
+	task->trace_top = task_trace_top(task);
+	task->trace_span = task->stack_size - TASK_FRAME_BYTES;
+}
+
 /** task_swap_stack() - from now on the running task is on its other stack: traces and reports go by that. */
 void task_swap_stack(void);
 

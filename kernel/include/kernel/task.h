@@ -57,6 +57,9 @@ struct vm_struct;
 struct wait_queue_entry;
 struct worker;
 
+/* The outermost frame record of a stack takes so many bytes at its top. */
+#define TASK_FRAME_BYTES 16U
+
 /**
  * struct task - one thread of the kernel
  * @context: callee-saved registers while it does not run. First member: assembly finds it at offset 0.
@@ -92,6 +95,8 @@ struct worker;
  *	behind.
  * @irq_frame: while the task handles an interrupt or is preempted because of it: address above the interrupt's frames,
  *	where the registers of the interrupted code are. In a soft interrupt: address above its frames. Else NULL.
+ * @trace_top, @trace_span: the frames of its own stack begin at most @trace_span bytes below @trace_top, which is NULL while
+ *	@irq_frame is not: one comparison tells whether a trace is the task's own.
  * @demand: the area of its stack, if pages of that come when they are touched; else NULL.
  * @other_stack, @other_size: of a program's thread that has an alternate stack for signals: the stack that it is not on,
  *	see task_swap_stack(). @on_other: @stack is the alternate one. @left_at: where the frames of the other stack end.
@@ -144,6 +149,8 @@ struct task {
 	atomic_t usage;
 	struct completion exited;
 	const void *irq_frame;
+	const char *trace_top;
+	size_t trace_span;
 	struct vm_struct *demand;
 	void *other_stack;
 	size_t other_size;

@@ -239,7 +239,7 @@ def _fill(one, place, address, plain):
         one.assign(name, value)
     if _settings["granule"] != 8:
         # In the tag modes the stack ring knows the owner.
-        one.assign("newest_record", one.value("kasan_ring.last"))
+        one.assign("newest_record", one.value("kasan_ring.epoch"))
 
 
 def _text(one, address):

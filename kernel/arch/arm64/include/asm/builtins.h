@@ -7,6 +7,8 @@
 
 /* The compilers know _Float16. */
 #define ARCH_FLOAT16
+/* Clang knows the calling convention preserve_most. */
+#define ARCH_PRESERVE_MOST
 
 /* The values of FPCR.RMode. */
 enum rounding { NEAREST, UP, DOWN, TO_ZERO };
