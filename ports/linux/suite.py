@@ -53,11 +53,10 @@ BOOTS = {
     ("arm64", "generic-inline", "clang", "pages-64k"): [(1, ())],
     ("riscv", "generic-inline", "clang"): [(1, ())],
     ("s390", "generic-inline", "clang"): [(1, ()), (4, ())],
+    ("loongarch", "generic-outline", "clang"): [(1, ())],
 }
 # Those that run without a wish for them; the others take ten minutes each.
-DEFAULT = tuple(
-    kernel for kernel in BOOTS if kernel[0] in ("arm64", "x86_64") and "pages-64k" not in kernel
-)
+DEFAULT = tuple(kernel for kernel in BOOTS if kernel[0] in ("arm64", "x86_64") and "pages-64k" not in kernel)
 # Kernels that get NMIs in one more boot: QEMU's options and boot parameters of it.
 NMIS = {
     ("arm64", "generic-inline", "clang", "debug", "nmi"): (
