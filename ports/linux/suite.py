@@ -50,11 +50,13 @@ BOOTS = {
     ("x86_64", "generic-inline", "gcc"): [(4, ())],
     ("x86_64", "generic-inline", "clang", "module"): [(1, ())],
     ("x86_64", "generic-inline", "clang", "kunit-all"): [(4, ("kasan_multi_shot",))],
+    ("arm64", "generic-inline", "clang", "pages-64k"): [(1, ())],
     ("riscv", "generic-inline", "clang"): [(1, ())],
     ("s390", "generic-inline", "clang"): [(1, ()), (4, ())],
+    ("loongarch", "generic-outline", "clang"): [(1, ())],
 }
 # Those that run without a wish for them; the others take ten minutes each.
-DEFAULT = tuple(kernel for kernel in BOOTS if kernel[0] in ("arm64", "x86_64"))
+DEFAULT = tuple(kernel for kernel in BOOTS if kernel[0] in ("arm64", "x86_64") and "pages-64k" not in kernel)
 # Kernels that get NMIs in one more boot: QEMU's options and boot parameters of it.
 NMIS = {
     ("arm64", "generic-inline", "clang", "debug", "nmi"): (

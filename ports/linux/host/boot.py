@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from redzone.core import mteqemu, outside
+from redzone.core import mteqemu, newqemu, outside
 from redzone.core.base import Failure
 from redzone.kit import ports
 from redzone.machine import ktap
@@ -42,6 +42,8 @@ def _machine(image):
         return [*mteqemu.command(), "-machine", "virt,mte=on", "-cpu", "max"]
     if image.make.arch == "arm64":
         return [*mteqemu.command(), *arch.board]
+    if image.make.arch == "loongarch":
+        return [*newqemu.command("qemu-system-loongarch64", newqemu.LOONGARCH), *arch.board]
     return [outside.BY_KEY[arch.machine].command, *arch.board]
 
 

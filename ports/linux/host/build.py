@@ -29,8 +29,9 @@ TOOLS = ("make", "clang-19", "lld", "objcopy", "ar", "nm", "libc", "flex", "biso
 @dataclass(frozen=True)
 class Arch:
     """image: what is booted, in the build folder. target: the compilers' name. modes: of KASAN. tools,
-    machine, gcc: keys of redzone.core.outside, for each build, a boot, a build with GCC. parameters: of each
-    boot. board: QEMU's options for the machine and its CPU."""
+    machine, gcc: keys of redzone.core.outside, for each build, a boot, a build with GCC ("": not possible).
+    parameters: of each boot. board: QEMU's options for the machine and its CPU. flags: of the compiler,
+    beside Linux's own."""
 
     image: str
     target: str
@@ -40,6 +41,7 @@ class Arch:
     gcc: str
     parameters: tuple
     board: tuple
+    flags: str = ""
 
 
 # By Linux's names.
@@ -86,6 +88,19 @@ ARCHES = {
         (),
         ("-machine", "s390-ccw-virtio", "-cpu", "max"),
     ),
+    "loongarch": Arch(
+        "vmlinux",
+        "loongarch64-linux-gnu",
+        MODES[1:2],
+        (),
+        "qemu-loongarch64",
+        # Debian 12 has no such GCC.
+        "",
+        ("console=ttyS0",),
+        ("-machine", "virt", "-cpu", "la464"),
+        # Linux has no option for them, and the runtime follows frames.
+        "-fno-omit-frame-pointer",
+    ),
 }
 # The modes that each compiler is used for.
 OF_COMPILER = {"clang": MODES, "gcc": MODES[:2]}
@@ -120,6 +135,8 @@ def check(arch, mode, compiler):
     modes = ARCHES[arch].modes
     if mode not in modes:
         raise Failure(f"with --arch {arch} --mode is {' or '.join(modes)}")
+    if compiler == "gcc" and not ARCHES[arch].gcc:
+        raise Failure(f"with --arch {arch} --cc is clang")
     if mode not in OF_COMPILER[compiler]:
         raise Failure("--cc gcc is for Generic mode; leave it out, or give --mode generic-inline")
 
@@ -128,7 +145,10 @@ def fragments(arch, mode, start=SMALL):
     """Return the files whose options come on top of those of make @start."""
     kasan = ("kasan", mode) if mode != PLAIN else ()
     names = ("common", arch, *kasan) if start == SMALL else (*kasan, start)
-    return [CONFIG / f"{name}.config" for name in names]
+    files = [CONFIG / f"{name}.config" for name in names]
+    # Few architectures change something of KASAN.
+    own = CONFIG / f"{arch}-kasan.config"
+    return [*files, own] if kasan and own.is_file() else files
 
 
 def wanted(files):
@@ -185,6 +205,7 @@ class Make:
     def __call__(self, *targets):
         """Make @targets. Raise Failure, which names the log, if that fails."""
         log = self.output / "make.log"
+        flags = ARCHES[self.arch].flags
         chain = "LLVM=-19" if self.compiler == "clang" else f"CROSS_COMPILE={ARCHES[self.arch].target}-"
         command = [
             "make",
@@ -194,6 +215,7 @@ class Make:
             f"ARCH={self.arch}",
             chain,
             f"-j{self.jobs}",
+            *((f"KCFLAGS={flags}",) if flags else ()),
             *self.variables,
         ]
         environment = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "CFLAGS")}

@@ -6,10 +6,19 @@
 #ifndef MM_KASAN_ARCH_H
 #define MM_KASAN_ARCH_H
 
+#include <linux/kasan.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 
 /* --- Shadow --- */
+
+/* kasan_arch_is_ready() - does the machine have shadow, and is it mapped? Where that is not certain, Linux says it. */
+#ifndef kasan_arch_is_ready
+static inline bool kasan_arch_is_ready(void)
+{
+	return true;
+}
+#endif
 
 /* kasan_arch_shadow() - the lowest and the last address with shadow. Return: false: there is none, or not yet. */
 #if defined(CONFIG_RISCV)
@@ -68,6 +77,14 @@ static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, un
 	*low = info.begin;
 	*high = info.end;
 	return true;
+}
+#elif defined(CONFIG_LOONGARCH)
+#include <asm/irq.h>
+static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, unsigned long *high)
+{
+	*low = per_cpu(irq_stack, raw_smp_processor_id());
+	*high = *low + IRQ_STACK_SIZE;
+	return *low && sp - *low < IRQ_STACK_SIZE;
 }
 #else
 static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, unsigned long *high)

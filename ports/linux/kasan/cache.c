@@ -15,6 +15,7 @@
 
 #include "redzone.h"
 
+#include "arch.h"
 #include "internal.h"
 
 /**
@@ -100,7 +101,8 @@ void __ref kasan_cache_create(struct kmem_cache *cache, unsigned int *size, slab
 	}
 	/* Tells SLUB to keep out of what is after the object, and not to use the cache for objects that would fill that. */
 	*flags |= SLAB_KASAN | SLAB_NO_MERGE;
-	entry = get_entry(cache);
+	/* Without an entry the hooks leave the cache alone. */
+	entry = kasan_arch_is_ready() ? get_entry(cache) : NULL;
 	put_unaligned(entry ? (unsigned long)&entry->kasan : 0,
 		      (unsigned long *)&cache->kasan_info);
 	if (!entry)

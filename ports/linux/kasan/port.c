@@ -169,7 +169,8 @@ void kasan_port_report_end(const struct redzone_report_info *info)
 	}
 }
 
-#if defined(CONFIG_KASAN_GENERIC) || defined(CONFIG_KASAN_SW_TAGS)
+#if (defined(CONFIG_KASAN_GENERIC) || defined(CONFIG_KASAN_SW_TAGS)) && \
+	!defined(CONFIG_KASAN_SHADOW_PIECES)
 /* Linux calls it for a fault that it dies of: the fault may have been that of a check, which found no shadow. */
 void kasan_non_canonical_hook(unsigned long addr)
 {

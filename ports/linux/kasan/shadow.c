@@ -17,11 +17,26 @@
 
 #include "redzone.h"
 
+#include "arch.h"
 #include "internal.h"
 #include "kasan.h"
 
 #ifndef CONFIG_KASAN_VMALLOC
+
+#ifndef CONFIG_LOONGARCH
 #error "Redzone in Linux needs CONFIG_KASAN_VMALLOC=y: without it modules have no shadow"
+#endif
+
+/* On loongarch64 the shadow of all modules is mapped while Linux boots, and stays. */
+int kasan_alloc_module_shadow(void *addr, size_t size, gfp_t gfp_mask)
+{
+	return 0;
+}
+
+void kasan_free_module_shadow(const struct vm_struct *vm)
+{
+}
+
 #else
 
 static unsigned long shadow_of(unsigned long addr)
@@ -60,7 +75,7 @@ int kasan_populate_vmalloc(unsigned long addr, unsigned long size, gfp_t gfp_mas
 	unsigned int scope = 0;
 	int error;
 
-	if (!is_vmalloc_or_module_addr((void *)addr))
+	if (!kasan_arch_is_ready() || !is_vmalloc_or_module_addr((void *)addr))
 		return 0;
 	start = PAGE_ALIGN_DOWN(shadow_of(addr));
 	end = PAGE_ALIGN(shadow_of(addr + size));
@@ -114,6 +129,8 @@ void kasan_release_vmalloc(unsigned long start, unsigned long end, unsigned long
 	const unsigned long span = KASAN_MEMORY_PER_SHADOW_PAGE;
 	unsigned long low = ALIGN_DOWN(start, span), high = ALIGN(end, span);
 
+	if (!kasan_arch_is_ready())
+		return;
 	if (low < free_start)
 		low += span;
 	if (high > free_end)

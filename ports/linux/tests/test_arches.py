@@ -16,7 +16,7 @@ def test_each_architecture_has_its_options_and_programs(arch):
     files = build.fragments(arch, mode)
     assert build.CONFIG / f"{arch}.config" in files
     assert all(path.is_file() for path in files)
-    keys = (*build.tools(arch, "gcc"), build.ARCHES[arch].machine)
+    keys = (*build.tools(arch, "gcc" if build.ARCHES[arch].gcc else "clang"), build.ARCHES[arch].machine)
     assert not {*keys} - {*outside.BY_KEY}
 
 
@@ -27,3 +27,11 @@ def test_an_architecture_is_chosen_by_its_name():
     assert suite.kernels(pattern="*") == tuple(suite.BOOTS)
     with pytest.raises(Failure, match="--arch vax: the suite has arm64, x86_64"):
         suite.kernels("vax")
+
+
+def test_what_an_architecture_cannot_do_wins():
+    """Linux for loongarch has no inline checks, so no stack variables, which the mode asks for."""
+    assert build.wanted(build.fragments("loongarch", "generic-outline"))["CONFIG_KASAN_STACK"] == "n"
+    assert build.wanted(build.fragments("riscv", "generic-outline"))["CONFIG_KASAN_STACK"] == "y"
+    # Without KASAN nothing of it is asked for.
+    assert "CONFIG_KASAN_STACK" not in build.wanted(build.fragments("loongarch", build.PLAIN))

@@ -27,6 +27,10 @@
 #elif defined(CONFIG_RISCV)
 /* How many bits an address has is found out at boot: arch.h. */
 #define CONFIG_KASAN_SHADOW_DYNAMIC 1
+#elif defined(CONFIG_LOONGARCH)
+/* Each window onto memory has a piece of its own: pieces.c. */
+#define CONFIG_KASAN_SHADOW_PIECES 1
+#undef CONFIG_KASAN_SHADOW_OFFSET
 #elif defined(CONFIG_S390)
 /* The kernel has an address space of its own, from 0 to where a fourth level of page tables ends. */
 #define CONFIG_KASAN_SHADOW_LOW	  0x0UL
