@@ -12,8 +12,6 @@
  * They handle only the common case and call nothing that returns, so they have no frame and save no register. In every
  * other case they have changed nothing yet, and go on in the public function after its branch. They appear in no report and
  * no stack trace, because the public functions make both.
- *
- * What they save, in instructions: hardware tags kmalloc(64)+kfree 171 to 149, cache of 256 219 to 185; kasan=off 124 to 85.
  */
 #include <kasan/slab_inline.h>
 #include <kernel/kernel.h>

@@ -58,6 +58,10 @@ void __init kasan_init_hw_tags(void)
 	redzone_init_hw_tags(has_tags);
 	redzone_start();
 	redzone_hw_options(&options);
+	if (options.write_only) {
+		pr_warn("kasan.write_only=on: this Linux cannot do that; reads are checked too\n");
+		redzone_no_write_only();
+	}
 	if (!redzone_on())
 		return;
 	static_branch_enable(&kasan_flag_enabled);
