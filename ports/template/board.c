@@ -7,10 +7,12 @@
 #include <kasan/port.h>
 
 #include "board.h"
-#include "cortexm_sample.h"
 #include "heap.h"
 #include "tasks.h"
 #include "x86_64.h"
+#ifdef CONFIG_KASAN_SAMPLE
+#include "cortexm_sample.h"
+#endif
 
 #ifdef __x86_64__
 static void out_byte(uint16_t port, uint8_t value)

@@ -91,7 +91,7 @@ def test_a_cmake_tree_that_asks_for_what_does_not_go_together(tree):
     """The CMake functions refuse with a reason; the compiler is never asked."""
     need("cmake", "ninja", "clang-19")
     original = (tree / "CMakeLists.txt").read_text(encoding="utf-8")
-    add = "redzone_add_runtime(kasan MODE ${TEMPLATE_MODE} ${where} ${place}"
+    add = "redzone_add_runtime(kasan MODE ${TEMPLATE_MODE} ${sample} ${where} ${place}"
     for old, new, words in (
         (add, "redzone_add_runtime(kasan ${where}", "one place of the shadow"),
         (add, "redzone_add_runtime(kasan FULL ${place}", "SHADOW_LOW"),

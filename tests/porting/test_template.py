@@ -72,7 +72,7 @@ def test_wrong_tags_are_seen(tree):
     so. This shows that the other tests can fail."""
     change(
         tree / "heap.c",
-        ("return kasan_heap_malloc(&heap, size);", "return kasan_reset_tag(kasan_heap_malloc(&heap, size));"),
+        ("ptr : kasan_heap_malloc(&heap, size);", "ptr : kasan_reset_tag(kasan_heap_malloc(&heap, size));"),
     )
     elf, _ = make_template(tree, "arm64", "clang-19", "MODE=sw_tags")
     status, console = boot("arm64", elf)
