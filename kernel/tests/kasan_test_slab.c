@@ -338,6 +338,7 @@ void kfree_beside_slots(struct kunit *test)
 #endif
 	ptr = alloc(test, 64);
 	page = (char *)((uintptr_t)ptr & PAGE_MASK);
+	HIDE_VAR(page);
 	KASAN_EXPECT_BUG(test, "invalid-free", KASAN_FREE, 0, kfree(page));
 	KASAN_EXPECT_BUG(test, "invalid-free", KASAN_FREE, 0, kfree(page + PAGE_SIZE - 64));
 	kfree(ptr);

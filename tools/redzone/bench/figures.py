@@ -23,13 +23,13 @@ from redzone.core.base import ROOT
 # The columns of each record, by the name that comments have for them.
 RECORDS = {
     "results-arm64.json": {"none": "none", "inline": "generic-inline", "outline": "generic-outline"},
-    "tags-arm64.json": {"sw_inline": "sw_tags-inline", "sw_outline": "sw_tags-outline"},
+    "tags-arm64.json": {"sw_inline": "sw_tags-inline", "sw_outline": "sw_tags-outline", "hw": "hw_tags"},
 }
 NO_TRACES = "_no_traces"
 _NAME = re.compile(r"\b(\w+)\.([\w.]+(?:@\d+)?)")
 _FIGURE = re.compile(
     r"(?P<number>\d[\d,]*(?:\.\d+)?)"
-    r"<!-- (?P<sum>(?=[^>]*\b(?:none|(?:sw_)?(?:in|out)line\w*|small)\.)[^>]*) -->"
+    r"<!-- (?P<sum>(?=[^>]*\b(?:none|hw\w*|(?:sw_)?(?:in|out)line\w*|small)\.)[^>]*) -->"
 )
 _TABLE = re.compile(r"<!-- figures: (?P<columns>[^>]*) -->\n(?P<table>(?:\|.*\n)+)")
 _SAME = "the same with `kasan.stacktrace=off`"
