@@ -45,7 +45,7 @@ def test_behind_contract():
         "static int f(void)\n{\n\tmte_enable_cpu();\n}\n",
         "static u64 f(void)\n{\n\treturn read_sysreg(mpidr_el1);\n}\n",
         "static void f(void)\n{\n\tisb();\n}\n",
-        "static u64 f(u64 entry)\n{\n\treturn entry & PTE_VALID;\n}\n",
+        "static u64 f(u64 entry)\n{\n\treturn entry & PTE_AF;\n}\n",
         'static void f(void)\n{\n\t__asm__ __volatile__("" ::: "memory");\n}\n',
         "static void f(void)\n{\n\tasm goto(l);\n}\n",
     ):

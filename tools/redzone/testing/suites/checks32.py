@@ -3,5 +3,6 @@
 
 from redzone.testing.suites import _pytest
 
+SLOW = True
 TOOLS = ("lld", "qemu-arm64")
 run = _pytest.suite("tests/checks32", "clang-19")
