@@ -124,6 +124,29 @@ def fetch_newer(folder, packages, megabytes):
     unpack(sorted(folder.glob("*.deb")), folder / "root")
 
 
+class Unavailable(Failure):
+    """There is no QEMU that is new enough, and it cannot be fetched."""
+
+
+def fetch_qemu(folder, packages, megabytes, download, why):
+    """fetch_newer() of QEMU's @packages. @why: the installed one will not do. Raise Unavailable."""
+    base.say(f"{why}; fetching Debian's newer one ({download} MB) into {base.relative(folder)}")
+    try:
+        fetch_newer(folder, packages, megabytes)
+    except base.DiskFull:
+        raise
+    except Failure as error:
+        raise Unavailable(f"{why}, and {error}") from None
+
+
+def unpacked_qemu(folder, name):
+    """Return the command of the QEMU @name that fetch_qemu() unpacks, and the options that it always needs.
+
+    Without -audio it loads the installed QEMU's modules for sound, if there are any, and then it aborts."""
+    root = folder / "root" / "usr"
+    return [str(root / "bin" / name), "-L", str(root / "share" / "qemu"), "-audio", "none"]
+
+
 def unpack(packages, folder):
     """Unpack the files @packages into the new @folder, and delete them. Raise Failure."""
     new = folder.with_name(f"{folder.name}.new")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from redzone.core import apt, base, outside, process
 from redzone.core.arch import KERNELS
-from redzone.core.base import DOWNLOADS, Failure
+from redzone.core.base import DOWNLOADS
 
 MINIMUM = (10, 0)
 COMMAND = outside.BY_KEY["qemu-riscv64"].command
@@ -26,20 +26,7 @@ OPENSBI = "pool/main/o/opensbi/opensbi_1.6-1_all.deb"
 DIGEST = "dc4a43bd21a0ca11771ed8b19ee6fa8476d1d0f4976bd0b27c0357c699d27e1e"
 # What QEMU loads by itself.
 _FIRMWARE = "opensbi-riscv64-generic-fw_dynamic.bin"
-
-
-class Unavailable(Failure):
-    """There is no such QEMU or firmware, and it cannot be fetched."""
-
-
-def _fetch_qemu(why):
-    base.say(f"{why}; fetching Debian's newer one (21 MB) into {base.relative(FOLDER)}")
-    try:
-        apt.fetch_newer(FOLDER, PACKAGES, ROOM)
-    except base.DiskFull:
-        raise
-    except Failure as error:
-        raise Unavailable(f"{why}, and {error}") from None
+Unavailable = apt.Unavailable
 
 
 def _knows(firmware):
@@ -76,11 +63,9 @@ def command():
             qemu = [COMMAND]
         else:
             why = f"QEMU {found[0]} has no pointer masking" if found else "QEMU is not installed"
-            root = FOLDER / "root/usr"
-            # -audio: as in mteqemu.
-            qemu = [str(root / "bin" / COMMAND), "-L", str(root / "share/qemu"), "-audio", "none"]
+            qemu = apt.unpacked_qemu(FOLDER, COMMAND)
             if not Path(qemu[0]).is_file():
-                _fetch_qemu(why)
+                apt.fetch_qemu(FOLDER, PACKAGES, ROOM, 21, why)
         if not _own_firmware(qemu):
             folder = FOLDER / "firmware"
             firmware = folder / "usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin"

@@ -12,7 +12,7 @@ import functools
 from pathlib import Path
 
 from redzone.core import apt, base, outside
-from redzone.core.base import DOWNLOADS, Failure
+from redzone.core.base import DOWNLOADS
 
 MINIMUM = (8, 1)
 COMMAND = outside.BY_KEY["qemu-arm64"].command
@@ -20,35 +20,13 @@ FOLDER = DOWNLOADS / "qemu"
 # Megabytes that package lists, packages and their contents take.
 ROOM = 160
 PACKAGES = ("qemu-system-arm", "qemu-system-common", "qemu-system-data")
-
-
-class Unavailable(Failure):
-    """There is no such QEMU, and it cannot be fetched."""
+Unavailable = apt.Unavailable
 
 
 def _installed():
     """Return (version, its text) of the machine's own QEMU, or None."""
     found = outside.version(outside.BY_KEY["qemu-arm64"])
     return (found[1], found[0]) if found else None
-
-
-def _fetch(why):
-    """Unpack the packages into FOLDER/root."""
-    base.say(f"{why}; fetching Debian's newer one (13 MB) into {base.relative(FOLDER)}")
-    try:
-        apt.fetch_newer(FOLDER, PACKAGES, ROOM)
-    except base.DiskFull:
-        raise
-    except Failure as error:
-        raise Unavailable(f"{why}, and {error}") from None
-
-
-def _unpacked():
-    """Return the command of the unpacked QEMU, and the options that it always needs.
-
-    Without -audio it loads the installed QEMU's modules for sound, if there are any, and then it aborts."""
-    root = FOLDER / "root" / "usr"
-    return [str(root / "bin" / COMMAND), "-L", str(root / "share" / "qemu"), "-audio", "none"]
 
 
 def _trouble(command):
@@ -65,7 +43,7 @@ def state():
     if own and own[0] >= MINIMUM:
         command, version, binary = [COMMAND], own[1], None
     else:
-        command = _unpacked()
+        command = apt.unpacked_qemu(FOLDER, COMMAND)
         binary = Path(command[0])
         found = outside.version(outside.Tool("qemu-mte", command[0], "", "test", ""))
         version = found[0] if found else ""
@@ -94,10 +72,10 @@ def command():
     if own and own[0] >= MINIMUM:
         return [COMMAND]
     why = f"QEMU {own[1]} has one memory tag a page, not one in 16 bytes" if own else "QEMU is not installed"
-    found = _unpacked()
+    found = apt.unpacked_qemu(FOLDER, COMMAND)
     with base.locked(FOLDER):
         if not Path(found[0]).is_file():
-            _fetch(why)
+            apt.fetch_qemu(FOLDER, PACKAGES, ROOM, 13, why)
     trouble = _trouble(found)
     if trouble:
         raise Unavailable(f"{why}, and the newer one does not start a machine: {trouble}")

@@ -7,7 +7,7 @@ If the machine's own is too old, this module unpacks Debian's backport below bui
 import functools
 
 from redzone.core import apt, base, outside
-from redzone.core.base import BUILD, Failure
+from redzone.core.base import BUILD
 
 # Before 8, the emulator of programs keeps a record of each page that a program maps, and the tests map 16 TiB
 # of shadow.
@@ -24,10 +24,7 @@ PACKAGES = {
     ),
     "qemu-": ("qemu-user", ("qemu-user",), *(40, 400)),
 }
-
-
-class Unavailable(Failure):
-    """There is no such QEMU, and it cannot be fetched."""
+Unavailable = apt.Unavailable
 
 
 def _version(command):
@@ -50,17 +47,8 @@ def command(name, minimum):
     unpacked = folder / "root/usr/bin" / name
     with base.locked(folder):
         if not unpacked.is_file():
-            base.say(f"{why}; fetching Debian's newer one ({download} MB) into {base.relative(folder)}")
-            try:
-                apt.fetch_newer(folder, packages, room)
-            except base.DiskFull:
-                raise
-            except Failure as error:
-                raise Unavailable(f"{why}, and {error}") from None
+            apt.fetch_qemu(folder, packages, room, download, why)
     found = _version(str(unpacked))
     if not found or found < minimum:
         raise Unavailable(f"{why}, and the newer one does not start: delete {base.relative(folder)}")
-    if not name.startswith("qemu-system-"):
-        return [str(unpacked)]
-    # See mteqemu.
-    return [str(unpacked), "-L", str(folder / "root/usr/share/qemu"), "-audio", "none"]
+    return apt.unpacked_qemu(folder, name) if name.startswith("qemu-system-") else [str(unpacked)]
