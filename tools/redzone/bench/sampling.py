@@ -196,7 +196,7 @@ def page_of(measured, prices, ms):
     """Return the page."""
     made = page.Page(
         "sampling",
-        "How many of the bugs that are planted at random sampled objects find; see\n"
+        "Bugs are planted at random, and these tables show how many of them sampled objects find; see\n"
         "[docs/port/sampling.md](../docs/port/sampling.md).",
     )
     count = len(next(iter(measured.values())))
