@@ -30,7 +30,7 @@ _Static_assert(sizeof(struct kasan_ring_entry) == 32, "docs and config.h say 32 
 
 #define MAX_BLOCKS (4194304UL / KASAN_RING_BLOCK_ENTRIES + 1)
 
-/* So that half of the segments, at least, are in nobody's hands. */
+/* So that at least half of the segments are free to be taken. */
 #define LEAST (2UL * KASAN_RING_SEGMENT * CONFIG_KASAN_NR_CPUS)
 
 static struct kasan_ring_entry *blocks[MAX_BLOCKS];
