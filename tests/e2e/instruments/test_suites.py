@@ -71,7 +71,7 @@ def test_suites_by_default():
     quick = runner._choose((), known, True, False)
     rest = runner._choose((), known, False, True)
     assert {"style", "unit", "kunit", "golden", "cases", "e2e"} <= set(quick) < set(default)
-    assert {"kunit", "golden", "cases", "porting", "lockdep"} <= set(rest) < set(default)
+    assert {"kunit", "golden", "cases", "porting"} <= set(rest) < set(default)
     assert not {"instruments", "traces", "fresh-machine"} & set(default)
     # A name wins, and both options take it as it is.
     assert runner._choose(("traces",), known, True, False) == ["traces"]

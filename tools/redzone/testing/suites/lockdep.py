@@ -14,6 +14,7 @@ from redzone.machine import console, qemu
 from redzone.testing.runner import asked, result, rewrite
 from redzone.testing.suites import golden, kunit
 
+SLOW = True
 TOOLS = (*builder.KERNEL, "clang-19")
 MODES = ("generic", "sw_tags", "hw_tags", "off")
 OPTIONS = ("filter", "rest")
