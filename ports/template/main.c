@@ -7,15 +7,11 @@
 #include <kasan/port.h>
 
 #include "board.h"
+#include "bugs.h"
 #include "heap.h"
 #include "log.h"
 #include "tasks.h"
 #include "x86_64.h"
-
-struct bug {
-	const char *name, *type; /* type: NULL: must not be reported */
-	void (*run)(void);
-};
 
 /*
  * Hardware tags see whole granules of 16 bytes: an overflow shows when it leaves the last one.
@@ -29,13 +25,6 @@ struct bug {
 static const char *seen;
 static unsigned int count;
 static char table[10];
-
-/* Hides a value from the compiler: it would see the bug, and remove it. */
-static size_t runtime(size_t value)
-{
-	__asm__ volatile("" : "+r"(value));
-	return value;
-}
 
 static void note(const struct kasan_report_info *info)
 {
@@ -337,15 +326,6 @@ static const struct bug bugs[] = {
 	{"device_register", NULL, device_register},
 	{"correct_use", NULL, correct_use},
 };
-
-static bool same(const char *a, const char *b)
-{
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	return *a == *b;
-}
 
 static bool as_expected(const struct bug *bug)
 {

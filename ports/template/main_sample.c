@@ -8,13 +8,9 @@
 #include <kasan/port.h>
 
 #include "board.h"
+#include "bugs.h"
 #include "heap.h"
 #include "tasks.h"
-
-struct bug {
-	const char *name, *type; /* type: NULL: must not be reported */
-	void (*run)(void);
-};
 
 #define TRIES 1000
 
@@ -26,13 +22,6 @@ static struct {
 	size_t size;
 	bool is_write;
 } wanted;
-
-/* Hides a value from the compiler: it would see the bug, and remove it. */
-static size_t runtime(size_t value)
-{
-	__asm__ volatile("" : "+r"(value));
-	return value;
-}
 
 static void note(const struct kasan_report_info *info)
 {
@@ -289,15 +278,6 @@ static const struct bug bugs[] = {
 	{"correct_use", NULL, correct_use},
 	{"by_time", NULL, by_time},
 };
-
-static bool same(const char *a, const char *b)
-{
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	return *a == *b;
-}
 
 static bool as_expected(const struct bug *bug)
 {

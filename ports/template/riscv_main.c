@@ -6,6 +6,7 @@
 #include <kasan/kasan.h>
 
 #include "board.h"
+#include "bugs.h"
 #include "heap.h"
 #include "riscv.h"
 
@@ -13,13 +14,6 @@ static const char *volatile seen;
 static unsigned int count;
 static unsigned int failed;
 static char table[10];
-
-/* Hides a value from the compiler: it would see the bug, and remove it. */
-static size_t runtime(size_t value)
-{
-	__asm__ volatile("" : "+r"(value));
-	return value;
-}
 
 static void expect(bool good, const char *wrong)
 {
@@ -167,10 +161,7 @@ static void device_tree(void)
 	       "template: the device tree's address is lost");
 }
 
-static const struct bug {
-	const char *name, *type; /* type: NULL: must not be reported */
-	void (*run)(void);
-} bugs[] = {
+static const struct bug bugs[] = {
 	{"heap_overflow", "slab-out-of-bounds", heap_overflow},
 	{"use_after_free", "slab-use-after-free", use_after_free},
 	{"double_free", "double-free", double_free},
@@ -186,15 +177,6 @@ static const struct bug {
 	{"device_tree", NULL, device_tree},
 	{"work", NULL, work},
 };
-
-static bool same(const char *a, const char *b)
-{
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	return *a == *b;
-}
 
 /* @what, then @name as a line. */
 static void say(const char *what, const char *name)

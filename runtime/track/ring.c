@@ -4,13 +4,13 @@
  *
  * The ring has kasan.stack_ring_size= entries of 32 bytes, in blocks from kasan_port_alloc(). Writers (ring.h) come from
  * all CPUs at any time, also in interrupts. A CPU takes a segment of the ring, the next one that no CPU has, and fills it
- * alone, with interrupts off; so CPUs meet only once in so many records. When all segments were used, the oldest are
+ * alone, with interrupts off; so CPUs write a shared word only once in 16 records. When all segments were used, the oldest are
  * overwritten. Reports about older objects then have no stacks, and their type is invalid-access.
  *
  * Each record has a stamp: the ring's epoch, which grows when a CPU takes a segment. CPUs read the epoch and rarely write
  * it. If an object goes from one CPU to another, the second reads the epoch after the first, so stamps never contradict
  * what depends on each other. They can be equal: then the order within a segment decides, or that an object is freed after
- * it was allocated. Segments lie in no order, because a CPU that does little keeps its segment for long, so readers look
+ * it was allocated. Segments lie in no order, because a CPU that does little keeps its segment for a long time, so readers look
  * at all of them.
  *
  * A reader takes only entries whose stamp is unchanged after they were copied. An entry is written again only after its
@@ -58,7 +58,7 @@ void kasan_ring_init(void)
 		entries = 0;
 	if (entries < kasan_opt_stack_ring_size)
 		kasan_notice("kasan: no memory for a stack ring of %u entries: it has %zu, "
-			     "reports know so many of the last allocations and frees",
+			     "so reports know fewer of the last allocations and frees",
 			     kasan_opt_stack_ring_size, entries);
 	/* Writers on other CPUs see the blocks before the number. */
 	__atomic_store_n(&kasan_ring.entries, entries, __ATOMIC_RELEASE);
@@ -181,7 +181,8 @@ bool kasan_ring_lives(const void *ptr)
 		    kasan_ring_newer(&record.order, last, true))
 			*last = record.order;
 	}
-	/* Of two CPUs' records the one that frees another owner's object is the older one. */
+	/* If two CPUs' records have the same stamp, the free of another owner's object counts as older than this
+	 * allocation. */
 	return own.stamp && !own.is_free && !kasan_ring_newer(&other, &own, false);
 }
 

@@ -57,7 +57,7 @@ struct vm_struct;
 struct wait_queue_entry;
 struct worker;
 
-/* The outermost frame record of a stack takes so many bytes at its top. */
+/* Bytes that the outermost frame record takes at the top of a stack. */
 #define TASK_FRAME_BYTES 16U
 
 /**

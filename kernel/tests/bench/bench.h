@@ -79,7 +79,7 @@ u64 bench_mix(unsigned long jobs); /* mix.c */
 bool bench_rt(void); /* rt_work.c */
 
 /** bench_sampling() - plant bugs in heap objects at random for @ms milliseconds, and print how many of them the sampled ones
- *  found. @every: one allocation in so many is sampled; 0: kasan.sample= decides. @seed: of what is done. May sleep. Return:
+ *  found. @every: one of this many allocations is sampled; 0: kasan.sample= decides. @seed: of what is done. May sleep. Return:
  *  false if the kernel does not sample, or has a mode of KASAN. */
 bool bench_sampling(unsigned long ms, unsigned long seed, unsigned long every); /* sampling.c */
 

@@ -21,7 +21,7 @@
 
 #define LIVE	 256U  /* objects at a time */
 #define LARGEST	 1024U /* bytes; their sizes are equally likely */
-#define PLANTED	 4U    /* one object in so many has a bug */
+#define PLANTED	 4U    /* one of this many objects has a bug */
 #define FAR_PAST 500U
 
 enum kind {

@@ -25,7 +25,7 @@ PRESETS = {
 }
 BOOTS = 20
 MS = 2000
-# As in kernel/tests/bench/sampling.c: one object in so many has a bug; the largest size, the alignment.
+# As in kernel/tests/bench/sampling.c: one of this many objects has a bug; the largest size, the alignment.
 PLANTED = 4
 LARGEST = 1024
 ALIGN = 8
