@@ -90,6 +90,17 @@ def shown(text, end=True):
     return stream.getvalue()
 
 
+BANNER = "OpenSBI v1.6\n   ____\n  / __ \\\n\nPlatform Name : riscv-virtio,qemu\n"
+
+
+def test_a_firmwares_text_is_shown_only_if_no_kernel_follows():
+    kernel = "[    0.015438] Redzone reference kernel\nprogram\n"
+    assert shown(BANNER + kernel) == kernel
+    assert shown(BANNER) == BANNER
+    # A program may print such a line too.
+    assert shown(kernel + BANNER + "[    0.100000] end\n").startswith(kernel)
+
+
 def test_report_is_explained_as_by_decode():
     one, stream = decoder.Decoder(), io.StringIO()
     one.feed(REPORT.encode())

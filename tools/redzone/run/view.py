@@ -28,6 +28,8 @@ _COLUMN = 36
 # Columns of a report's lines with their timestamps.
 WIDE = 96
 _LINK_REGISTER = "lr : "
+# How a firmware's own text begins: it ends with the kernel's first line.
+_FIRMWARE = "OpenSBI v"
 
 
 class View:
@@ -50,6 +52,8 @@ class View:
         # Lines that may turn out to belong to a repeated report.
         self._held = []
         self._in_report = False
+        # What the firmware has printed before the kernel; None: it is over, or there was none.
+        self._firmware = None
         self._seen = set()
         self._count = 0
         # The frame printed last, and how many equal ones followed it.
@@ -84,6 +88,9 @@ class View:
             return
         if self.images is None:
             self._show(text)
+            return
+        if self._is_firmware(text):
+            self._firmware.append(text)
             return
         if not self._in_report and event != "begin":
             self._release()
@@ -122,6 +129,21 @@ class View:
         """Show the lines that are still held back. Call it after the last line."""
         self._release()
         self._end_same()
+        # No kernel has followed, so this may say why.
+        for text in self._firmware or ():
+            self._show(text)
+        self._firmware = None
+
+    def _is_firmware(self, text):
+        """Is the console line @text one of the firmware's, which fill a screen in each boot?"""
+        if self._firmware is None:
+            if not text.startswith(_FIRMWARE):
+                return False
+            self._firmware = []
+        elif console.split(text)[0]:
+            self._firmware = None
+            return False
+        return True
 
     def _release(self):
         """Show the held lines."""
