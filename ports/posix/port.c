@@ -33,7 +33,10 @@ struct kasan_posix_hooks kasan_posix_hooks;
  * without locks on that ground. A thread may be preempted anywhere, so here "interrupts off" means
  * holding the lock of a virtual CPU: threads that share one exclude each other.
  */
-static atomic_uint cpu_locks[CONFIG_KASAN_NR_CPUS];
+static struct {
+	/* A cache line for each: threads on different CPUs share nothing. */
+	_Alignas(64) atomic_uint held;
+} cpu_locks[CONFIG_KASAN_NR_CPUS];
 static atomic_uint next_cpu;
 
 struct thread {
@@ -59,7 +62,7 @@ unsigned long kasan_port_irq_save(void)
 	if (self.irq_depth == 0) {
 		unsigned int cpu = kasan_port_cpu();
 
-		while (atomic_exchange_explicit(&cpu_locks[cpu], 1, memory_order_acquire))
+		while (atomic_exchange_explicit(&cpu_locks[cpu].held, 1, memory_order_acquire))
 			sched_yield();
 		self.held_cpu = cpu;
 	}
@@ -70,7 +73,7 @@ void kasan_port_irq_restore(unsigned long flags)
 {
 	self.irq_depth = flags;
 	if (flags == 0)
-		atomic_store_explicit(&cpu_locks[self.held_cpu], 0, memory_order_release);
+		atomic_store_explicit(&cpu_locks[self.held_cpu].held, 0, memory_order_release);
 }
 
 void kasan_posix_set_cpu(unsigned int cpu)

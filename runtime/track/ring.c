@@ -4,7 +4,7 @@
  *
  * The ring has kasan.stack_ring_size= entries of 32 bytes, in blocks from kasan_port_alloc(). Writers (ring.h) come from
  * all CPUs at any time, also in interrupts. A CPU takes a segment of the ring, the next one that no CPU has, and fills it
- * alone, with interrupts off; so CPUs write a shared word only once in 16 records. When all segments were used, the oldest are
+ * alone, with interrupts off; so CPUs write a shared word only once in 64 records. When all segments were used, the oldest are
  * overwritten. Reports about older objects then have no stacks, and their type is invalid-access.
  *
  * Each record has a stamp: the ring's epoch, which grows when a CPU takes a segment. CPUs read the epoch and rarely write
