@@ -24,13 +24,28 @@ struct kasan_fifo {
 	size_t count, bytes;
 };
 
+#ifdef CONFIG_KASAN
+/* Each CPU has a queue of its own; more than 8 CPUs share 8. */
+#define KASAN_HEAP_QUEUES (CONFIG_KASAN_NR_CPUS < 8 ? CONFIG_KASAN_NR_CPUS : 8)
+
+#if KASAN_HEAP_QUEUES > 1
+/** struct kasan_heap_queue - a CPU's part of a quarantine, private to the runtime. Empty if all is 0. */
+struct kasan_heap_queue {
+	struct kasan_fifo fifo;
+	size_t limit;
+	unsigned int lock, turns, stamp;
+} __attribute__((__aligned__(64)));
+#endif
+#endif
+
 /**
  * struct kasan_heap - one heap that the runtime watches. All members may be zero except @name and @release
  *	(and @acquire if you call kasan_heap_malloc() or its relatives)
  * @name: shown in reports.
  * @redzone: bytes of redzone after an object, at least a granule (8 bytes of memory in Generic mode, 16 with tags); 0
  * selects 16. The redzone before the object holds the runtime's header.
- * @quarantine_max: bytes of freed chunks to keep in quarantine, so that uses after free are found; 0: none.
+ * @quarantine_max: bytes of freed chunks to keep in quarantine, so that uses after free are found; 0: none. Constant from
+ * the first free on.
  * @release: gives a raw chunk back to the allocator; called with no runtime lock held. The chunk is still poisoned. An
  * allocator that gives whole pages back to the system must call kasan_unpoison() for them first, so that accesses by
  * their next owner are not reported.
@@ -49,7 +64,6 @@ struct kasan_heap {
 #ifdef CONFIG_KASAN
 	/* private to the runtime from here on */
 	struct kasan_heap *next;
-	struct kasan_fifo quarantine;
 	uintptr_t early_start, early_end;
 	uintptr_t low, high;
 	unsigned int lock;
@@ -57,6 +71,12 @@ struct kasan_heap {
 	unsigned int said;
 	bool added;
 	unsigned short number;
+#if KASAN_HEAP_QUEUES > 1
+	struct kasan_heap_queue queues[KASAN_HEAP_QUEUES];
+	unsigned int used, looks;
+#else
+	struct kasan_fifo quarantine;
+#endif
 #endif
 };
 

@@ -172,6 +172,9 @@ static kasan_cold void say_once(struct kasan_heap *heap, unsigned int flag)
 		__atomic_fetch_and(&heap->said, ~flag, __ATOMIC_RELAXED);
 }
 
+/* Needs lock_of() and say_once(). */
+#include "heap_queue.h"
+
 /* @own: give the chunk back to the allocator. Return: NULL, as the object. */
 static kasan_cold void *refuse_chunk(struct kasan_heap *heap, uintptr_t raw, bool own)
 {
@@ -231,19 +234,18 @@ kasan_noinline void *kasan_heap_alloc(struct kasan_heap *heap, void *raw, size_t
 			   KASAN_CALLER_FP());
 }
 
-/* Is @header, which can be read, that of a live object of @heap? @seal: from kasan_heap_seal_start(). */
+/* Is @header, which can be read and has this @state, that of a live object of @heap? @seal: from kasan_heap_seal_start(). */
 static kasan_always_inline bool has_life(const struct kasan_heap *heap,
-					 const struct kasan_heap_header *header, uint32_t seal)
+					 const struct kasan_heap_header *header,
+					 kasan_heap_word state, uint32_t seal)
 {
-	const kasan_heap_word state = header->state;
-
 	return (state & 3U) == KASAN_HEAP_LIVE && kasan_heap_number(header) == heap->number &&
 	       header->check == kasan_heap_seal_end(seal, state, NULL);
 }
 
 static bool is_live(const struct kasan_heap *heap, const struct kasan_heap_header *header)
 {
-	return has_life(heap, header, kasan_heap_seal_start(header));
+	return has_life(heap, header, header->state, kasan_heap_seal_start(header));
 }
 
 /* --- Early chunks --- */
@@ -316,12 +318,17 @@ static kasan_cold const char *end_early_life(struct kasan_heap *heap, void *raw,
 
 /* --- Frees --- */
 
-/* Return: what is wrong with freeing @object, which has no live header of @heap. Under the heap's lock. */
+/* Return: what is wrong with freeing @object, which has no live header of @heap. */
 static kasan_cold const char *wrong_free(void *object)
 {
 	const struct kasan_heap_header *header = kasan_heap_header_of(object);
 	struct kasan_heap_place place;
 
+	/* Another CPU frees it at this moment: see end_life(). */
+	if (kasan_heap_life(header) == KASAN_HEAP_FREED &&
+	    header->check == kasan_heap_seal_end(kasan_heap_seal_start(header),
+						 header->state ^ KASAN_HEAP_TURN, NULL))
+		return "double-free";
 	/* It was overwritten, so the start of the raw chunk is not known and it cannot be given back. */
 	if (!kasan_heap_place(header, &place))
 		return is_freed(object) ? "double-free" : "invalid-free";
@@ -330,51 +337,54 @@ static kasan_cold const char *wrong_free(void *object)
 	return "invalid-free";
 }
 
-/* End the object's life under the heap's lock, so that one of two concurrent frees fails. @place: filled. */
-static kasan_always_inline const char *end_life(struct kasan_heap *heap, void *object,
-						struct kasan_heap_place *place, uintptr_t ip,
-						uintptr_t fp)
+/* Change @header's @state, that of a live object, to freed. Return: false if another free was faster. */
+static kasan_always_inline bool claim(struct kasan_heap *heap, struct kasan_heap_header *header,
+				      kasan_heap_word state)
+{
+#if UINTPTR_MAX > UINT32_MAX
+	(void)heap;
+	return __atomic_compare_exchange_n(&header->state, &state, state ^ KASAN_HEAP_TURN, false,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+#else
+	/* Not every CPU exchanges 16 bits. */
+	const unsigned long flags = kasan_lock(lock_of(heap));
+	const bool claimed = header->state == state;
+
+	if (claimed)
+		header->state ^= KASAN_HEAP_TURN;
+	kasan_unlock(lock_of(heap), flags);
+	return claimed;
+#endif
+}
+
+/* End the object's life, so that one of two concurrent frees fails. Until the checksum fits again, the header is freed and
+ * still has the checksum of a live one. @place: filled. @wrong: filled if it cannot be freed. Return: false then. */
+static kasan_always_inline bool end_life(struct kasan_heap *heap, void *object,
+					 struct kasan_heap_place *place, uintptr_t ip, uintptr_t fp,
+					 const char **wrong)
 {
 	struct kasan_heap_header *header = kasan_heap_header_of(object);
 	struct kasan_track track;
-	const char *wrong = NULL;
-	unsigned long flags;
+	kasan_heap_word state;
 	uint32_t seal;
 
-	if (!kasan_heap_is_start(kasan_untag_addr((uintptr_t)object)))
-		return "invalid-free";
+	if (!kasan_heap_is_start(kasan_untag_addr((uintptr_t)object))) {
+		*wrong = "invalid-free";
+		return false;
+	}
 	set_track(&track, ip, fp);
 	place->heap = heap;
-	flags = kasan_lock(lock_of(heap));
+	state = __atomic_load_n(&header->state, __ATOMIC_RELAXED);
 	seal = kasan_heap_seal_start(header);
-	if (kasan_unlikely(!has_life(heap, header, seal) || !kasan_heap_owns(header, object) ||
-			   !kasan_heap_place_in(header, place))) {
-		wrong = wrong_free(object);
-	} else {
-		header->state ^= KASAN_HEAP_LIVE ^ KASAN_HEAP_FREED;
-		*place->free_track = track;
-		header->check = kasan_heap_seal_end(seal, header->state, &track);
+	if (kasan_unlikely(!has_life(heap, header, state, seal) ||
+			   !kasan_heap_owns(header, object) ||
+			   !kasan_heap_place_in(header, place) || !claim(heap, header, state))) {
+		*wrong = wrong_free(object);
+		return false;
 	}
-	kasan_unlock(lock_of(heap), flags);
-	return wrong;
-}
-
-static inline void give_back(void *heap, const struct kasan_held *held)
-{
-	((struct kasan_heap *)heap)->release(heap, held->object);
-}
-
-/* Queue a chunk, and release the oldest that no longer fit. Releases @raw if it cannot stay. */
-static kasan_always_inline void quarantine(struct kasan_heap *heap, void *raw, size_t span)
-{
-	if (kasan_unlikely(kasan_silent() || span > heap->quarantine_max)) {
-		heap->release(heap, raw);
-	} else if (!kasan_fifo_put(&heap->quarantine, lock_of(heap), raw, span,
-				   heap->quarantine_max, heap, give_back)) {
-		heap->release(heap, raw);
-		/* Without the queue the runtime works, but finds less. */
-		say_once(heap, SAID_NO_QUEUE);
-	}
+	*place->free_track = track;
+	header->check = kasan_heap_seal_end(seal, state ^ KASAN_HEAP_TURN, &track);
+	return true;
 }
 
 kasan_noinline bool kasan_heap_free(struct kasan_heap *heap, void *ptr, uintptr_t ip)
@@ -397,13 +407,12 @@ kasan_noinline bool kasan_heap_free(struct kasan_heap *heap, void *ptr, uintptr_
 		if (!place.span)
 			return true;
 	} else {
-		wrong = end_life(heap, ptr, &place, KASAN_CALLER_IP(), fp);
-		if (kasan_unlikely(wrong))
+		if (kasan_unlikely(!end_life(heap, ptr, &place, KASAN_CALLER_IP(), fp, &wrong)))
 			goto bad;
 		kasan_heap_remember(header, place.free_track, true);
 		kasan_heap_close(ptr, kasan_heap_closed_span(header->size));
 	}
-	quarantine(heap, (void *)place.raw, place.span);
+	hold(heap, (void *)place.raw, place.span);
 	return true;
 bad:
 	kasan_report_bad_free(wrong, ptr, ip ? ip : KASAN_CALLER_IP(), fp);
@@ -423,7 +432,7 @@ static const struct kasan_heap_header *live_header(const struct kasan_heap *heap
 
 void kasan_heap_shrink(struct kasan_heap *heap)
 {
-	kasan_fifo_empty(&heap->quarantine, lock_of(heap), heap, give_back);
+	empty_queues(heap);
 }
 
 size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr)

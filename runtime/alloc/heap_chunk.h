@@ -9,6 +9,7 @@
 /* States of a chunk. No header has another value. */
 #define KASAN_HEAP_LIVE	 1U
 #define KASAN_HEAP_FREED 2U
+#define KASAN_HEAP_TURN	 (KASAN_HEAP_LIVE ^ KASAN_HEAP_FREED) /* from one to the other */
 
 /*
  * On small systems every byte of the header counts, so it holds only what cannot be computed. The start and span of the

@@ -14,6 +14,7 @@
  *	globals		globals.c	by kasan_find_global(), tries only	kasan_port_readable()
  *	depot		depot.c		no					nothing
  *	a heap's	heap.c		no					kasan_port_alloc(), kasan_port_readable()
+ *	a heap's queues	heap_queue.h	no					kasan_port_alloc()
  *	heaps		heap.c		no					nothing
  *	a page heap's	page_heap.c	no					kasan_port_alloc()
  *	page heaps	page_heap.c	no					nothing
@@ -193,9 +194,9 @@ bool kasan_lock_for_report(struct kasan_lock *lock, unsigned long *flags);
 
 /* Two CPUs may free the same allocation at the same time, and only one of them may find it alive. Where one word holds
  * the allocation's state, an atomic exchange decides: slab metadata in Generic mode, the first shadow byte with
- * software tags. Everything else takes the lock of its address: memory tags of the CPU, which no instruction exchanges;
- * short granules, whose owner is not in the shadow; and whole pages. The lock is held for a few instructions, and
- * nothing is called under it. */
+ * software tags, on 64-bit systems the header of a simple heap's chunk. Everything else takes the lock of its address:
+ * memory tags of the CPU, which no instruction exchanges; short granules, whose owner is not in the shadow; and whole
+ * pages. The lock is held for a few instructions, and nothing is called under it. */
 
 /* The locks of tag modes are in <kasan/tags_inline.h>. Generic mode needs one for large allocations only. */
 #ifndef CONFIG_KASAN_TAGS

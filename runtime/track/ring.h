@@ -61,8 +61,9 @@ struct kasan_ring_entry {
  * shared words; with 64 a third. Few entries where many CPUs would make a ring of the default size grow. */
 #define KASAN_RING_SEGMENT     (CONFIG_KASAN_NR_CPUS <= 256 ? 64U : 16U)
 #define KASAN_RING_BLOCK_BYTES 65536UL
-#define KASAN_RING_BLOCK_ENTRIES \
-	(KASAN_RING_BLOCK_BYTES / sizeof(struct kasan_ring_entry) / KASAN_RING_SEGMENT * KASAN_RING_SEGMENT)
+#define KASAN_RING_BLOCK_ENTRIES                                                         \
+	(KASAN_RING_BLOCK_BYTES / sizeof(struct kasan_ring_entry) / KASAN_RING_SEGMENT * \
+	 KASAN_RING_SEGMENT)
 
 /**
  * struct kasan_ring - what all CPUs share, and write once for each segment

@@ -80,7 +80,8 @@ static void release(struct kasan_heap *heap, void *raw)
 
 static void heap_work(void)
 {
-	static struct kasan_heap heap = {.name = "heap", .release = release};
+	static struct kasan_heap heap = {
+		.name = "heap", .quarantine_max = 1 << 20, .release = release};
 	char *raw = unit_watched(1 << 16);
 
 	kasan_heap_add(&heap);
