@@ -56,8 +56,6 @@ RATIOS = {
     },
     "hw_tags": {"boot": 1.15},
 }
-# module/calls.h has what counts the boot of these, and what all other works need for the first two.
-COUNTED = ("arm64", "x86_64", "riscv", "loongarch")
 PLAIN, OWN, OURS, QUIET = "no KASAN", "Linux's own", "Redzone", "Redzone, no traces"
 
 
@@ -105,27 +103,6 @@ def _work(page, make):
     if make.arch == "x86_64":
         page.notes(["The boot includes the BIOS and the unpacking of the kernel, the same in all columns."])
     return columns
-
-
-# --- The boot, on any architecture whose instructions QEMU lets init count ------------------------------
-
-
-def boot_rows(counts):
-    """Return the rows of the table of @counts, {kernel: instructions}, the heading first."""
-    rows = [("kernel", "boot", "to no KASAN")]
-    return rows + [(name, f"{count:,}", f"{count / counts[PLAIN]:.2f}x") for name, count in counts.items()]
-
-
-def _only_boot(page, make):
-    """Measure the boot of three kernels. Return {"counts": ...}."""
-    kernels = {PLAIN: (replace(make, mode=build.PLAIN), False), OWN: (make, True), OURS: (make, False)}
-    counts = {
-        title: bench.measure(bench.prepare(one, own, modules=False), works=("boot",))["boot"]
-        for title, (one, own) in kernels.items()
-    }
-    page.table(boot_rows(counts))
-    page.notes(["From reset to the first instruction of init, in instructions under QEMU's -icount."])
-    return {"counts": counts}
 
 
 # --- Traces: the five kernels of the table that was published in 2022 -------------------------------
@@ -333,7 +310,6 @@ def _locks(page, make, half=None):
 
 TABLES = {
     "work": (_work, "The same work in three kernels of Linux 6.12, with the same configuration."),
-    "boot": (_only_boot, "The boot of three kernels of Linux 6.12, with the same configuration."),
     "traces": (_traces, "What stack traces cost the boot of Linux 6.12."),
     "sampling": (_sampling, "What sampling of page allocations saves in Linux 6.12."),
     "lockdep": (_locks, "What the lock validator costs with KASAN in Linux 6.12."),
@@ -357,9 +333,6 @@ def run(
 ):
     """Carry out the command. Returns the exit status."""
     build.check(arch, mode, cc)
-    counted = COUNTED if table == "boot" else COUNTED[:2]
-    if arch not in counted:
-        raise Failure(f"bench linux {table} counts with --arch {' or '.join(counted)}")
     if defconfig and table != "traces":
         raise Failure("--defconfig is for the table traces; leave it out, or give: bench linux traces")
     if table == "sampling" and mode != "hw_tags":
@@ -397,7 +370,6 @@ def command(context, source, **chosen):
 
     \b
       work      the same work in the three kernels: allocations, system calls, the boot (default)
-      boot      only the boot, also with --arch riscv and --arch loongarch
       traces    the boot with each kind of stack traces
       sampling  traffic over loopback with kasan.page_alloc.sample= (--mode hw_tags)
       lockdep   the system calls under PROVE_LOCKING, in ordinary and real-time kernels

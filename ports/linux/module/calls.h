@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * calls.h - system calls and text without a C library, and the counter of instructions: for arm64 and x86_64, and what
- * counting the boot needs also for riscv64 and loongarch64.
- */
+/* calls.h - system calls and text without a C library, and the counter of instructions, for arm64 and x86_64. */
 #ifndef CALLS_H
 #define CALLS_H
 
@@ -78,27 +75,6 @@ static inline long call(long number, long a, long b, long c, long d, long e)
 			 : "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8)
 			 : "rcx", "r11", "memory");
 	return number;
-#elif defined(__riscv) || defined(__loongarch__)
-	register long a7 __asm__("a7") = number;
-	register long a0 __asm__("a0") = a;
-	register long a1 __asm__("a1") = b;
-	register long a2 __asm__("a2") = c;
-	register long a3 __asm__("a3") = d;
-	register long a4 __asm__("a4") = e;
-
-#ifdef __riscv
-	__asm__ volatile("ecall"
-			 : "+r"(a0)
-			 : "r"(a7), "r"(a1), "r"(a2), "r"(a3), "r"(a4)
-			 : "memory");
-#else
-	/* Linux saves no register that a C function may change. */
-	__asm__ volatile("syscall 0"
-			 : "+r"(a0)
-			 : "r"(a7), "r"(a1), "r"(a2), "r"(a3), "r"(a4)
-			 : "memory", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8");
-#endif
-	return a0;
 #else
 	register long x8 __asm__("x8") = number;
 	register long x0 __asm__("x0") = a;
@@ -120,16 +96,11 @@ static inline long call(long number, long a, long b, long c, long d, long e)
 #define START(start)                                                                         \
 	__asm__(".globl _start\n_start:\n\tmov %rsp, %rdi\n\tand $-16, %rsp\n\tcall " #start \
 		"\n\thlt\n")
-#elif defined(__riscv)
-#define START(start) __asm__(".globl _start\n_start:\n\tmv a0, sp\n\tcall " #start "\n\tebreak\n")
-#elif defined(__loongarch__)
-#define START(start) \
-	__asm__(".globl _start\n_start:\n\tmove $a0, $sp\n\tbl " #start "\n\tbreak 0\n")
 #else
 #define START(start) __asm__(".globl _start\n_start:\n\tmov x0, sp\n\tbl " #start "\n\tbrk #0\n")
 #endif
 
-/* Return: the instructions since the machine was switched on. QEMU's counters for riscv64 and loongarch64 are slower. */
+/* Return: the instructions since the machine was switched on. */
 static inline uint64_t now(void)
 {
 #ifdef __x86_64__
@@ -140,15 +111,7 @@ static inline uint64_t now(void)
 #else
 	uint64_t count;
 
-#if defined(__riscv)	     /* 10 MHz */
-	__asm__ volatile("rdtime %0" : "=r"(count));
-	count *= 100;
-#elif defined(__loongarch__) /* 100 MHz */
-	__asm__ volatile("rdtime.d %0, $zero" : "=r"(count));
-	count *= 10;
-#else
 	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(count));
-#endif
 	return count;
 #endif
 }

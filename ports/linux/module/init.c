@@ -142,8 +142,8 @@ struct interface {
 static unsigned int loopback(void)
 {
 	static char data[64 << 10];
-	static struct address address = {2, {0x12, 0x34}, {127, 0, 0, 1}, {0}};
-	static struct interface lo = {"lo", 1, {0}};
+	struct address address = {2, {0x12, 0x34}, {127, 0, 0, 1}, {0}};
+	struct interface lo = {"lo", 1, {0}};
 	const unsigned int mib = 64;
 	long server = need("socket", call(SOCKET, 2, 1, 0, 0, 0)), peer;
 

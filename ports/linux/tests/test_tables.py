@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from redzone.core.base import ROOT, Failure
 from redzone.kit.ports.linux import table
-from redzone.kit.ports.linux.host import bench, boot, build, disk
+from redzone.kit.ports.linux.host import bench, boot, build
 
 pytestmark = pytest.mark.quick
 
@@ -58,27 +58,6 @@ def test_all_that_is_counted_has_a_title():
     counted = {name for pair in counted for name in pair if name} - {"nothing", "mix"}
     tests = {"fix_size", "full_fit", "long_busy_list", "random_size", "fix_align"}
     assert set(table.TITLES) == counted | tests | {"memory_kib", "image_kib"}
-
-
-def test_the_boot_is_compared_with_the_kernel_without_kasan():
-    counts = {table.PLAIN: 1000, table.OWN: 3980, table.OURS: 3150}
-    assert table.boot_rows(counts)[1:] == [
-        ("no KASAN", "1,000", "1.00x"),
-        ("Linux's own", "3,980", "3.98x"),
-        ("Redzone", "3,150", "3.15x"),
-    ]
-
-
-@pytest.mark.parametrize(("name", "arch"), [("work", "riscv"), ("boot", "s390")])
-def test_instructions_are_counted_on_some_architectures(name, arch):
-    with pytest.raises(Failure, match=f"bench linux {name} counts with --arch arm64 or x86_64"):
-        table.run(name, "generic-inline", arch, "clang", None, (), 1, None, None, False)
-
-
-@pytest.mark.parametrize("arch", table.COUNTED)
-def test_the_programs_compile_for_each_architecture_that_is_counted(arch, tmp_path):
-    for name in ("init", "exit"):
-        assert disk.program(arch, tmp_path, name)[:4] == b"\x7fELF"
 
 
 def test_traces_are_compared_with_the_kernel_without():
