@@ -282,14 +282,14 @@ def _get(pins):
 
 
 def archive(line):
-    """Return (package, version, path of its tar file with all of Linux) of @line, one of LINES with a known
-    version. Raises Unavailable or Failure."""
+    """Return (package, version, path of its tar file with all of Linux) of @line, one of LINES. Raises
+    Unavailable or Failure."""
     pins = PINS[line]
     with base.locked(FOLDER):
         installed = _installed(pins)
         if installed is not None:
             return installed
-        package, version, deb = _download_known(pins)
+        package, version, deb = (_download_known if "deb" in pins else _download_listed)(pins)
         return package, version, _extract(deb, package)
 
 

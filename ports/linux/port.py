@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""`./redzone port linux`: Linux 6.12 with Redzone in place of its mm/kasan."""
+"""`./redzone port linux`: Linux with Redzone in place of its mm/kasan."""
 
 from pathlib import Path
 
 import click
 from redzone.core import base, doctor
 from redzone.core.base import Failure, say
-from redzone.core.options import YES, Number, check_output
+from redzone.core.options import YES, Choice, Number, check_output
 from redzone.kit import ports
 
 from .host import apply, boot, build, source
@@ -23,6 +23,8 @@ def _check(options):
         raise Failure(f"{chosen[0]} and {chosen[1]} exclude each other; give one of them")
     if options["source"] and (options["apply"] or options["revert"]):
         raise Failure(f"--source and {chosen[0]} exclude each other; leave out --source")
+    if options["source"] and options["line"] != apply.LINES[0]:
+        raise Failure("--source and --linux exclude each other; leave out --linux")
     build.check(options["arch"], options["mode"], options["cc"])
     check_output("--log", options["log"])
 
@@ -54,7 +56,9 @@ def run(**options):
     needed = build.tools(arch, compiler)
     if options["run"]:
         needed += (build.ARCHES[arch].machine,)
-    tree = ports.get_source(lambda: source.tree(options["source"]), ("xz",), "Linux", options["yes"])
+    tree = ports.get_source(
+        lambda: source.tree(options["source"], options["line"]), ("xz",), "Linux", options["yes"]
+    )
     doctor.require(needed, "build Linux", options["yes"])
 
     make = build.Make(tree, mode, arch, compiler, options["jobs"], options["config"])
@@ -70,6 +74,13 @@ def run(**options):
 @click.option("--run", is_flag=True, help="Boot it and run Linux's KASAN suite. Status 0: no case fails.")
 @click.option("--apply", metavar="DIR", help="Put Redzone into the source tree DIR, and build nothing.")
 @click.option("--revert", metavar="DIR", help="Take Redzone out of the source tree DIR again.")
+@click.option(
+    "--linux",
+    "line",
+    type=Choice(apply.LINES),
+    default=apply.LINES[0],
+    help=f"Which Linux. Default: {apply.LINES[0]}.",
+)
 @build.options
 @click.option("--own", "linux_own", is_flag=True, help="With Linux's own KASAN, for comparison.")
 @click.option("--quiet", is_flag=True, help="Without the console.")
@@ -83,7 +94,7 @@ def run(**options):
 @YES
 @click.pass_context
 def command(context, **options):
-    """Build Linux 6.12 with Redzone in place of its mm/kasan, and boot it in QEMU.
+    """Build Linux with Redzone in place of its mm/kasan, and boot it in QEMU.
 
     The source is a copy of Debian's, below build/. The first build of a mode takes a few minutes.
 

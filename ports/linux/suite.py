@@ -23,7 +23,7 @@ from .host import apply, bench, boot, build, disk, source
 
 SLOW = True
 QUICK = "part"
-OPTIONS = ("filter", "arch")
+OPTIONS = ("filter", "arch", "linux")
 TOOLS = (*build.TOOLS, "qemu-arm64", "xz")
 
 # {(architecture, mode, compiler, names of further options): [(CPUs, boot parameters)]}: the kernels and the
@@ -55,8 +55,17 @@ BOOTS = {
     ("s390", "generic-inline", "clang"): [(1, ()), (4, ())],
     ("loongarch", "generic-outline", "clang"): [(1, ())],
 }
+# With --linux 7, of Debian's unstable suite.
+BOOTS_7 = {
+    ("arm64", "generic-inline", "clang", "no-net"): [(1, ()), (4, ())],
+    ("x86_64", "generic-inline", "clang", "no-net"): [(1, ()), (4, ())],
+}
 # Those that run without a wish for them; the others take ten minutes each.
-DEFAULT = tuple(kernel for kernel in BOOTS if kernel[0] in ("arm64", "x86_64") and "pages-64k" not in kernel)
+DEFAULT = tuple(
+    kernel
+    for kernel in BOOTS
+    if kernel[0] in ("arm64", "x86_64") and not {"pages-16k", "pages-64k"} & {*kernel}
+)
 # Kernels that get NMIs in one more boot: QEMU's options and boot parameters of it.
 NMIS = {
     ("arm64", "generic-inline", "clang", "debug", "nmi"): (
@@ -65,6 +74,8 @@ NMIS = {
         ("irqchip.gicv3_pseudo_nmi=1", "sysctl.kernel.perf_cpu_time_max_percent=0"),
     ),
     ("x86_64", "generic-inline", "clang"): ((), ()),
+    # Linux 7, where NMIs also allocate and free.
+    ("x86_64", "generic-inline", "clang", "no-net"): ((), ()),
 }
 IN_QUICK = (("arm64", "generic-inline", "clang"),)
 RANK = {"fail": 0, "skip": 1, "pass": 2}
@@ -149,7 +160,6 @@ def _session(image, log, smp, parameters):
     if "rt" in _kinds(image):
         # A thread prints, and a machine that stops does not wait for it.
         options["initrd"] = disk.script(image, [f"pause {PAUSE}"])
-        options["append"] = (*parameters, "log_buf_len=16M")
     return boot.kunit(image, log, **options)
 
 
@@ -325,24 +335,26 @@ def makes(tree, kernels, jobs, pattern=None):
     return found
 
 
-def kernels(arch=None, pattern=None):
-    """Return the keys of BOOTS for the architecture @arch: "all": the first of each; None: those by default,
+def kernels(arch=None, pattern=None, boots=BOOTS):
+    """Return the keys of @boots for the architecture @arch: "all": the first of each; None: those by default,
     or all from which a @pattern chooses."""
     first = {}
-    for kernel in BOOTS:
+    for kernel in boots:
         first.setdefault(kernel[0], kernel)
     if arch == "all":
         return tuple(first.values())
     if arch is None:
-        return tuple(BOOTS) if pattern else DEFAULT
+        return tuple(boots) if pattern or boots is not BOOTS else DEFAULT
     if arch not in first:
         raise Failure(f"--arch {arch}: the suite has {', '.join(first)} and all")
-    return tuple(kernel for kernel in BOOTS if kernel[0] == arch)
+    return tuple(kernel for kernel in boots if kernel[0] == arch)
 
 
 def run(context):
-    tree = source.tree()
-    part = context.part(kernels(context.arch, context.filter), IN_QUICK)
+    line = context.linux or apply.LINES[0]
+    tree = source.tree(line=line)
+    boots = BOOTS if line == apply.LINES[0] else BOOTS_7
+    part = context.part(kernels(context.arch, context.filter, boots), IN_QUICK)
     chosen = makes(tree, part, context.jobs, context.filter)
     yield _user_tree(tree)
     for kernel, make in chosen:
@@ -351,7 +363,7 @@ def run(context):
         if reason:
             yield Result(make.name, SKIP, reason)
             continue
-        rows = BOOTS[kernel]
+        rows = boots[kernel]
         theirs = _boots(build.build(make, own=True), rows)
         image = build.build(make)
         for name, session in _boots(image, rows).items():

@@ -17,12 +17,12 @@ from redzone.core.base import Failure
 from . import names
 
 PORT = Path(__file__).parents[1]
-# The line of Linux whose interface the port is written for.
-LINE = "6.12"
+# The lines of Linux whose interface the port is written for, the first without a wish for another.
+LINES = ("6.12", "7")
 # Files of Linux that stay: the early shadow, and the tests.
 KEPT = ("init.c", "kasan_test_c.c", "kasan_test_module.c", "kasan_test_rust.rs")
 # Linux's own files that a tree without Redzone has; a tree of another kind is left alone.
-OWN = (*KEPT[:3], "Makefile", "kasan.h", "common.c", "report.c", "shadow.c")
+OWN = (*KEPT[:2], "Makefile", "kasan.h", "common.c", "report.c", "shadow.c")
 MANIFEST = "redzone/manifest.json"
 # Parts of the runtime that Linux has itself, or that its architectures do not use.
 LEFT_OUT = ("runtime/base/arm_abi.c", "runtime/track/exidx.c", "runtime/ubsan/")
@@ -45,6 +45,11 @@ class Tree:
         if not all(found) or not (self.folder / "include/linux/kasan.h").is_file():
             raise Failure(f"{self.folder} is not a source tree of Linux; give the folder with its Makefile")
         return ".".join(match.group(1) for match in found)
+
+    def line(self):
+        """Return the one of LINES that the tree is of, None if it is of another."""
+        version = self.version()
+        return next((line for line in LINES if version.startswith(f"{line}.")), None)
 
     def is_applied(self):
         """Return whether Redzone is in the tree; raise Failure for a tree in between."""
@@ -156,9 +161,9 @@ def apply(folder):
     done."""
     tree = Tree(folder)
     version = tree.version()
-    if version.rpartition(".")[0] != LINE:
+    if not tree.line():
         raise Failure(
-            f"{folder} is Linux {version}; this port is for Linux {LINE}.x, so get a tree of that line"
+            f"{folder} is Linux {version}; this port is for Linux {' and '.join(LINES)}, so get such a tree"
         )
     if tree.is_applied():
         incomplete = _check_edits(tree)

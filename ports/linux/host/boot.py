@@ -90,7 +90,8 @@ def kunit(image, log, append=(), suites="kasan*", **options):
     """Boot @image, which runs its KUnit @suites. Then it stops the machine, or with an initrd starts init.
 
     Return the Session."""
-    parameters = [f"kunit.filter_glob={suites}", *append]
+    # In a real-time kernel, and in Linux 7 with several CPUs, a thread prints, while reports go on.
+    parameters = [f"kunit.filter_glob={suites}", "log_buf_len=16M", *append]
     if not options.get("initrd"):
         # Without ACPI a machine cannot switch itself off, and QEMU does not start it again.
         parameters.append("kunit_shutdown=reboot")

@@ -22,6 +22,10 @@ MODES = ("generic-inline", "generic-outline", "sw_tags", "hw_tags")
 PLAIN = "none"
 # The targets of Linux's make that a configuration starts from.
 SMALL, FULL = "tinyconfig", "defconfig"
+# Architectures whose works over loopback are measured. The others are built faster without a network.
+NETWORKED = ("arm64", "x86_64")
+# {name of a tree: options that this Linux does not have, because it always does what they say}
+ALWAYS = {"linux-7": ("CONFIG_ARM64_PAN",)}
 # Keys of redzone.core.outside, for each build.
 TOOLS = ("make", "clang-19", "lld", "objcopy", "ar", "nm", "libc", "flex", "bison", "bc")
 
@@ -119,9 +123,7 @@ def options(function):
             metavar="FILE",
             help="Further options of Linux's configuration, one a line. May be repeated.",
         ),
-        click.option(
-            "--source", metavar="DIR", help="A source tree of Linux 6.12; it is copied, not changed."
-        ),
+        click.option("--source", metavar="DIR", help="A source tree of Linux; it is copied, not changed."),
         click.option(
             "--jobs", type=Number(int, 1, 64, "N"), default="2", help="Compile N files at once. Default: 2."
         ),
@@ -144,7 +146,8 @@ def check(arch, mode, compiler):
 def fragments(arch, mode, start=SMALL):
     """Return the files whose options come on top of those of make @start."""
     kasan = ("kasan", mode) if mode != PLAIN else ()
-    names = ("common", arch, *kasan) if start == SMALL else (*kasan, start)
+    network = () if arch in NETWORKED else ("no-net",)
+    names = ("common", arch, *network, *kasan) if start == SMALL else (*kasan, start)
     files = [CONFIG / f"{name}.config" for name in names]
     # Few architectures change something of KASAN.
     own = CONFIG / f"{arch}-kasan.config"
@@ -194,6 +197,7 @@ class Make:
     def output(self):
         words = (self.arch, self.mode, *(("gcc",) if self.compiler == "gcc" else ()))
         words += (self.start,) if self.start != SMALL else ()
+        words += (self.tree.name,) if self.tree.name.startswith("linux-") else ()
         return HOME / "+".join(("-".join(words), *(path.stem for path in self.more)))
 
     @property
@@ -271,7 +275,9 @@ def _configure(make):
         return
     output.mkdir(parents=True, exist_ok=True)
     make(make.start)
-    options = wanted(files)
+    options = {
+        name: value for name, value in wanted(files).items() if name not in ALWAYS.get(make.tree.name, ())
+    }
     config = output / ".config"
     kept = [
         line

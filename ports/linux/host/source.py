@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Gets the source of Linux, and makes the copy that the port changes: build/linux/tree."""
+"""Gets the source of Linux, and makes the copy that the port changes: build/linux/tree, or linux-7."""
 
 import fnmatch
 import hashlib
@@ -15,9 +15,8 @@ from redzone.kit import ports
 from . import apply
 
 HOME = BUILD / "linux"
-TREE = HOME / "tree"
-# Which source the tree is a copy of.
-STAMP = HOME / "tree.source"
+# {line of Linux: its tree}. The user's own source takes the place of the first.
+TREES = {line: HOME / (f"linux-{line}" if line != apply.LINES[0] else "tree") for line in apply.LINES}
 # Megabytes that the tree takes, and the builds of all modes.
 ROOM = 6000
 # Folders that no configuration of this port reads, a quarter of the source.
@@ -31,18 +30,23 @@ LEFT_OUT = (
     *(f"arch/{name}/" for name in ("mips", "sh", "sparc", "m68k", "parisc")),
 )
 # A tree of a Redzone that left out more of Debian's source has no such file, and is made anew.
-NEWEST = TREE / "arch/loongarch/kernel/setup.c"
+NEWEST = "arch/loongarch/kernel/setup.c"
 # They are read however little of their folder is used.
 NEEDED = ("Kconfig", "Makefile", "Kbuild")
 # What git and a build in the tree itself leave there. Linux refuses to build such a tree in another folder.
 MADE = (".git", ".config", "include/config", "include/generated", "arch/*/include/generated", "*.o", "*.cmd")
 
 
-def _debian():
-    """Return (package, version, path of its tar file), fetched if necessary."""
+def _stamp(tree):
+    """Return the file that says which source @tree is a copy of."""
+    return tree.with_name(f"{tree.name}.source")
+
+
+def _debian(line):
+    """Return (package, version, path of its tar file) of @line, fetched if necessary."""
     kunit = ports.load("linux-kunit", "source")
     try:
-        return kunit.archive(apply.LINE)
+        return kunit.archive(line)
     except kunit.Unavailable as error:
         raise Failure(f"{error}; or give a source tree with --source DIR") from None
 
@@ -128,44 +132,44 @@ def _copy(source, folder, is_older):
         path.touch()
 
 
-def _forget_builds():
-    """Remove the builds of another tree: its files may be newer than those of this one."""
+def _forget_builds(tree):
+    """Remove the builds of @tree, which is made anew: files that are older than they were would be stale."""
     for stamp in HOME.glob("*/fragments"):
-        shutil.rmtree(stamp.parent)
+        # Linux's make leaves a link there.
+        if os.path.realpath(stamp.with_name("source")) == os.path.realpath(tree):
+            shutil.rmtree(stamp.parent)
 
 
-def tree(source=None):
-    """Return the tree to work on, a copy of the folder @source or of Debian's source of Linux."""
+def tree(source=None, line=apply.LINES[0]):
+    """Return the tree to work on, a copy of the folder @source or of Debian's source of @line of Linux."""
     HOME.mkdir(parents=True, exist_ok=True)
+    target = TREES[line]
+    file = _stamp(target)
     with base.locked(HOME):
-        if (
-            source is None
-            and STAMP.is_file()
-            and STAMP.read_text(encoding="utf-8").startswith("linux-source")
-            and NEWEST.is_file()
-        ):
-            return TREE
+        is_whole = (target / NEWEST).is_file()
+        last = file.read_text(encoding="utf-8") if file.is_file() else ""
+        if source is None and last.startswith("linux-source") and is_whole:
+            return target
         if source is None:
-            package, version, archive = _debian()
+            package, version, archive = _debian(line)
             stamp = f"{package} {version}"
         else:
             apply.Tree(source).version()
             source = Path(source).resolve()
             stamp = f"{source}\n{_state(source)}"
-        last = STAMP.read_text(encoding="utf-8") if STAMP.is_file() else ""
-        if last == stamp and (source is not None or NEWEST.is_file()):
-            return TREE
+        if last == stamp and (source is not None or is_whole):
+            return target
         base.check_room(HOME, megabytes=ROOM)
-        base.say(f"copying {source or stamp} to {base.relative(TREE)}; this takes a minute")
-        STAMP.unlink(missing_ok=True)
+        base.say(f"copying {source or stamp} to {base.relative(target)}; this takes a minute")
+        file.unlink(missing_ok=True)
         is_older = source is not None and last.partition("\n")[0] == str(source)
         if not is_older:
-            _forget_builds()
+            _forget_builds(target)
         if source is None:
-            tarball.unpack(archive, TREE, _place)
+            tarball.unpack(archive, target, _place)
             if archive.parent != Path("/usr/src"):
                 archive.unlink()
         else:
-            _copy(source, TREE, is_older)
-        STAMP.write_text(stamp, encoding="utf-8")
-    return TREE
+            _copy(source, target, is_older)
+        file.write_text(stamp, encoding="utf-8")
+    return target

@@ -10,6 +10,10 @@
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 
+#ifdef CONFIG_ARCH_DEFER_KASAN
+#error "Redzone does not run in Linux 7 for an architecture that switches KASAN on late"
+#endif
+
 /* --- Shadow --- */
 
 /* kasan_arch_is_ready() - does the machine have shadow, and is it mapped? Where that is not certain, Linux says it. */

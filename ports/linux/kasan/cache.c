@@ -164,22 +164,27 @@ void kasan_cache_shutdown(struct kmem_cache *cache)
 
 /* --- Related work --- */
 
+#if KASAN_LINUX_7
+/* There is one function, which does as the second one of Linux 6.12. */
+#define kasan_record_aux_stack_noalloc kasan_record_aux_stack
+#else
 void kasan_record_aux_stack(void *addr)
 {
 	if (!is_kfence_address(addr))
 		redzone_record_aux_stack(addr);
 }
+#endif
 
 void kasan_record_aux_stack_noalloc(void *addr)
 {
 	unsigned long flags;
 
+	if (is_kfence_address(addr))
+		return;
 	/* The caller may hold locks that the page allocator takes. */
-	raw_local_irq_save(flags);
-	raw_cpu_inc(kasan_no_pages);
-	kasan_record_aux_stack(addr);
-	raw_cpu_dec(kasan_no_pages);
-	raw_local_irq_restore(flags);
+	flags = kasan_begin_without_pages();
+	redzone_record_aux_stack(addr);
+	kasan_end_without_pages(flags);
 }
 /* For a module that tests NMIs. */
 EXPORT_SYMBOL_GPL(kasan_record_aux_stack_noalloc);

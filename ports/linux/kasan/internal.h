@@ -3,13 +3,35 @@
 #ifndef MM_KASAN_INTERNAL_H
 #define MM_KASAN_INTERNAL_H
 
-#include <linux/percpu-defs.h>
+#include <linux/irqflags.h>
+#include <linux/percpu.h>
 #include <linux/unaligned.h>
+#include <linux/version.h>
+
+/* Linux 7 has another interface than 6.12 in a few places. */
+#define KASAN_LINUX_7 (LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0))
 
 struct kmem_cache;
 
 /* Above 0: this CPU may hold locks that the page allocator takes. */
 DECLARE_PER_CPU(unsigned int, kasan_no_pages);
+
+/** kasan_begin_without_pages() - the runtime may not allocate pages until kasan_end_without_pages() gets what this
+ * returns. Interrupts are off meanwhile. */
+static inline unsigned long kasan_begin_without_pages(void)
+{
+	unsigned long flags;
+
+	raw_local_irq_save(flags);
+	raw_cpu_inc(kasan_no_pages);
+	return flags;
+}
+
+static inline void kasan_end_without_pages(unsigned long flags)
+{
+	raw_cpu_dec(kasan_no_pages);
+	raw_local_irq_restore(flags);
+}
 
 /** kasan_test_reported() - a report is complete: a test that runs has failed, unless it is KASAN's own. */
 void kasan_test_reported(void);

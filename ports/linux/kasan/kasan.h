@@ -36,6 +36,7 @@ static inline u8 get_tag(const void *addr)
 bool kasan_vmalloc_enabled(void);
 bool kasan_sync_fault_possible(void);
 bool kasan_async_fault_possible(void);
+bool kasan_write_only_enabled(void);
 void kasan_force_async_fault(void);
 void kasan_enable_hw_tags(void);
 #else
@@ -48,6 +49,10 @@ static inline bool kasan_sync_fault_possible(void)
 	return true;
 }
 static inline bool kasan_async_fault_possible(void)
+{
+	return false;
+}
+static inline bool kasan_write_only_enabled(void)
 {
 	return false;
 }

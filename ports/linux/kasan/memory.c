@@ -88,13 +88,11 @@ static struct folio *linear_folio(const void *addr)
 
 bool kasan_port_find_object(const void *addr, struct redzone_object *obj)
 {
-	const struct folio *folio = linear_folio(addr);
-	const struct slab *slab;
+	const struct slab *slab = linear_folio(addr) ? virt_to_slab(addr) : NULL;
 	struct kmem_cache *cache;
 
-	if (!folio || !folio_test_slab(folio))
+	if (!slab)
 		return false;
-	slab = folio_slab(folio);
 	cache = READ_ONCE(slab->slab_cache);
 	if (!kasan_port_readable(cache, sizeof(*cache)) || !cache->size || !slab->objects)
 		return false;

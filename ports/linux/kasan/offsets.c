@@ -4,13 +4,14 @@
 #include <linux/sched.h>
 #include <linux/scs.h>
 #include <linux/thread_info.h>
+#include <linux/version.h>
 
 void redzone_offsets(void);
 
 void redzone_offsets(void)
 {
 	DEFINE(REDZONE_TASK_PID, offsetof(struct task_struct, pid));
-#ifdef CONFIG_X86_64
+#if defined(CONFIG_X86_64) && LINUX_VERSION_CODE < KERNEL_VERSION(7, 0, 0)
 	DEFINE(REDZONE_CPU_TASK, offsetof(struct pcpu_hot, current_task));
 	DEFINE(REDZONE_CPU_NUMBER, offsetof(struct pcpu_hot, cpu_number));
 #elif defined(CONFIG_ARM64) || defined(CONFIG_RISCV)

@@ -39,6 +39,12 @@ void kasan_free_module_shadow(const struct vm_struct *vm)
 
 #else
 
+#if KASAN_LINUX_7
+/* Linux 7 has functions of the old names in line, which call these. */
+#define kasan_populate_vmalloc __kasan_populate_vmalloc
+#define kasan_release_vmalloc  __kasan_release_vmalloc
+#endif
+
 static unsigned long shadow_of(unsigned long addr)
 {
 	return (unsigned long)kasan_mem_to_shadow((void *)addr);

@@ -12,6 +12,13 @@
 
 #include "internal.h"
 
+/* Linux 7 says whether the object may wait in the quarantine: one of kfree_nolock() may not. */
+#if KASAN_LINUX_7
+#define NO_QUARANTINE , bool no_quarantine
+#else
+#define NO_QUARANTINE
+#endif
+
 /* --- Slabs --- */
 
 void __kasan_poison_slab(struct slab *slab)
@@ -53,6 +60,24 @@ void __kasan_poison_new_object(struct kmem_cache *cache, void *object)
 
 /* --- Objects --- */
 
+#if KASAN_LINUX_7
+/* For kmalloc_nolock() of Linux 7, whose caller may hold locks of the page allocator. */
+static noinline void *alloc_without_pages(struct redzone_cache *kasan, void *object, bool init)
+{
+	const unsigned long flags = kasan_begin_without_pages();
+
+	object = redzone_slab_alloc_init(kasan, object, kasan->object_size, init);
+	kasan_end_without_pages(flags);
+	return object;
+}
+
+/* Linux takes flags away until all CPUs run. */
+static bool may_hold_locks(gfp_t flags)
+{
+	return unlikely(!gfpflags_allow_spinning(flags)) && gfp_allowed_mask == __GFP_BITS_MASK;
+}
+#endif
+
 /*
  * Each object passes through here, so these functions end with a jump to the runtime's (Makefile): they have no frame, and
  * are in no trace.
@@ -64,6 +89,10 @@ void *__must_check __kasan_slab_alloc(struct kmem_cache *cache, void *object, gf
 
 	if (unlikely(!kasan || is_kfence_address(object)))
 		return object;
+#if KASAN_LINUX_7
+	if (may_hold_locks(flags))
+		return alloc_without_pages(kasan, object, init);
+#endif
 	return redzone_slab_alloc_init(kasan, object, kasan->object_size, init);
 }
 
@@ -112,6 +141,9 @@ static void *start_of_slot(struct kmem_cache *cache, void *object)
  */
 static bool is_checked_later(struct kmem_cache *cache)
 {
+	/* Linux 7 has kfree_nolock(), which ignores what __kasan_slab_free() returns. */
+	if (KASAN_LINUX_7)
+		return false;
 	return likely(!(cache->flags & SLAB_TYPESAFE_BY_RCU) && !slab_want_init_on_free(cache));
 }
 
@@ -164,12 +196,33 @@ static noinline bool free_typesafe(struct redzone_cache *kasan, void *object, bo
 	return verdict != KASAN_FREE_NOW;
 }
 
-bool __kasan_slab_free(struct kmem_cache *cache, void *object, bool init, bool still_accessible)
+#if KASAN_LINUX_7
+/* The quarantine has a lock, and the caller must not wait for any. A bad free has been reported before. */
+static noinline bool free_at_once(struct redzone_cache *kasan, void *object)
+{
+	unsigned long flags;
+
+	/* Readers may still look at the objects of other caches. */
+	if (kasan->flags & KASAN_CACHE_NO_QUARANTINE)
+		return false;
+	flags = kasan_begin_without_pages();
+	redzone_mempool_poison_object(object, _RET_IP_);
+	kasan_end_without_pages(flags);
+	return false;
+}
+#endif
+
+bool __kasan_slab_free(struct kmem_cache *cache, void *object, bool init,
+		       bool still_accessible NO_QUARANTINE)
 {
 	struct redzone_cache *kasan = kasan_cache(cache);
 
 	if (unlikely(!kasan || is_kfence_address(object)))
 		return false;
+#if KASAN_LINUX_7
+	if (unlikely(no_quarantine))
+		return free_at_once(kasan, object);
+#endif
 	if (unlikely(kasan->flags & KASAN_CACHE_NO_QUARANTINE))
 		return free_typesafe(kasan, object, still_accessible);
 	return redzone_slab_free_search(kasan, object, slot_of);
@@ -177,7 +230,8 @@ bool __kasan_slab_free(struct kmem_cache *cache, void *object, bool init, bool s
 
 #else
 
-bool __kasan_slab_free(struct kmem_cache *cache, void *object, bool init, bool still_accessible)
+bool __kasan_slab_free(struct kmem_cache *cache, void *object, bool init,
+		       bool still_accessible NO_QUARANTINE)
 {
 	struct redzone_cache *kasan = kasan_cache(cache);
 	enum redzone_free_verdict verdict;
@@ -231,7 +285,7 @@ bool __kasan_mempool_poison_object(void *ptr, unsigned long ip)
 
 	if (is_kfence_address(ptr))
 		return true;
-	if (folio_test_slab(folio))
+	if (virt_to_slab(ptr))
 		return redzone_mempool_poison_object(ptr, ip);
 	if (redzone_kfree_large(ptr, folio_address(folio), NULL, ip) == KASAN_FREE_BAD)
 		return false;
@@ -245,17 +299,17 @@ bool __kasan_mempool_poison_object(void *ptr, unsigned long ip)
  */
 void __kasan_mempool_unpoison_object(void *ptr, size_t size, unsigned long ip)
 {
-	struct folio *folio = virt_to_folio(ptr);
+	const struct slab *slab = virt_to_slab(ptr);
 	struct redzone_cache *kasan;
 
 	if (is_kfence_address(ptr))
 		return;
-	if (!folio_test_slab(folio)) {
-		redzone_kmalloc_large(ptr, size, folio_size(folio), NULL);
+	if (!slab) {
+		redzone_kmalloc_large(ptr, size, folio_size(virt_to_folio(ptr)), NULL);
 	} else if (IS_ENABLED(CONFIG_KASAN_GENERIC)) {
 		redzone_mempool_unpoison_object(ptr, size);
 	} else {
-		kasan = kasan_cache(folio_slab(folio)->slab_cache);
+		kasan = kasan_cache(slab->slab_cache);
 		if (kasan)
 			redzone_slab_realloc(kasan, ptr, size);
 	}

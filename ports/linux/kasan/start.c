@@ -70,6 +70,14 @@ void __init redzone_start(void)
 	pr_info("kasan: Redzone %s\n", REDZONE_VERSION);
 }
 
+#if KASAN_LINUX_7 && defined(CONFIG_KASAN_GENERIC)
+/* Linux 7 calls it when the shadow is mapped. All is on already where the architecture does not wait for this call. */
+void __init kasan_init_generic(void)
+{
+	kasan_enable();
+}
+#endif
+
 /* Otherwise Linux says that it knows no such parameter, and hands it to init. Those with a dot pass for a module's. */
 static int __init know_multi_shot(char *value)
 {

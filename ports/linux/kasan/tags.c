@@ -49,6 +49,11 @@ void kasan_tag_mismatch(unsigned long addr, unsigned long info, unsigned long ip
 DEFINE_STATIC_KEY_FALSE(kasan_flag_enabled);
 EXPORT_SYMBOL(kasan_flag_enabled);
 
+/* Linux 6.12 cannot leave reads unchecked. */
+#ifndef arch_enable_tag_checks_write_only
+#define arch_enable_tag_checks_write_only() (-EOPNOTSUPP)
+#endif
+
 static struct redzone_hw_options options;
 
 void __init kasan_init_hw_tags(void)
@@ -58,10 +63,6 @@ void __init kasan_init_hw_tags(void)
 	redzone_init_hw_tags(has_tags);
 	redzone_start();
 	redzone_hw_options(&options);
-	if (options.write_only) {
-		pr_warn("kasan.write_only=on: this Linux cannot do that; reads are checked too\n");
-		redzone_no_write_only();
-	}
 	if (!redzone_on())
 		return;
 	static_branch_enable(&kasan_flag_enabled);
@@ -91,6 +92,12 @@ void kasan_enable_hw_tags(void)
 		break;
 	default:
 		arch_enable_tag_checks_sync();
+	}
+	if (options.write_only && arch_enable_tag_checks_write_only()) {
+		options.write_only = false;
+		redzone_no_write_only();
+		pr_warn("kasan.write_only=on: this CPU or this Linux cannot do that; reads are "
+			"checked too\n");
 	}
 }
 EXPORT_SYMBOL_GPL(kasan_enable_hw_tags);
@@ -126,6 +133,12 @@ bool kasan_async_fault_possible(void)
 	return options.mode != KASAN_MODE_SYNC;
 }
 EXPORT_SYMBOL_GPL(kasan_async_fault_possible);
+
+bool kasan_write_only_enabled(void)
+{
+	return redzone_write_only_enabled();
+}
+EXPORT_SYMBOL_GPL(kasan_write_only_enabled);
 
 void kasan_force_async_fault(void)
 {

@@ -17,6 +17,7 @@
 #include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
+#include <linux/version.h>
 
 #define BUGS	50
 #define BETWEEN 200
@@ -26,6 +27,25 @@
 
 static atomic_t nmis, bugs;
 static char *object;
+
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+/* Linux 7 has one function in place of two. */
+#define kasan_record_aux_stack_noalloc kasan_record_aux_stack
+
+/* Linux 7 has objects that may be allocated and freed in an NMI. Return: false if there was none. */
+static bool use_object(void)
+{
+	void *own = kmalloc_nolock(64, 0, NUMA_NO_NODE);
+
+	kfree_nolock(own);
+	return own;
+}
+#else
+static bool use_object(void)
+{
+	return true;
+}
+#endif
 
 static noinline void read_at(char *from, size_t at)
 {
@@ -39,6 +59,8 @@ static void in_each_nmi(void)
 		return;
 	/* As task_work_add() does in an NMI. */
 	kasan_record_aux_stack_noalloc(object);
+	if (!use_object())
+		return;
 	if (atomic_inc_return(&nmis) < BETWEEN * (atomic_read(&bugs) + 1))
 		return;
 	/* Linux switches the reports of a task off while it clears pages, and with them those of interrupts. */

@@ -10,7 +10,7 @@ from redzone.kit.ports.linux.host import apply, build, source
 def tree(tmp_path):
     """The few files of a source tree of Linux that the port looks at."""
     folder = tmp_path / "linux"
-    for name in (*apply.OWN, "kasan_test_rust.rs", "quarantine.c"):
+    for name in {*apply.OWN, *apply.KEPT, "quarantine.c"}:
         path = folder / "mm/kasan" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"Linux's {name}\n", encoding="utf-8")
@@ -24,11 +24,12 @@ def tree(tmp_path):
 def home(tmp_path, monkeypatch):
     """A build folder of its own, with a build of another tree in it."""
     folder = tmp_path / "build"
-    for name, value in (("HOME", folder), ("TREE", folder / "tree"), ("STAMP", folder / "tree.source")):
+    for name, value in (("HOME", folder), ("TREES", {line: folder / line for line in apply.LINES})):
         monkeypatch.setattr(source, name, value)
     monkeypatch.setattr(build, "HOME", folder)
     monkeypatch.setattr(base, "check_room", lambda *_, **__: None)
     (folder / "arm64-generic-inline").mkdir(parents=True)
     (folder / "arm64-generic-inline/fragments").touch()
-    (folder / "tree.source").write_text("linux-source-6.12 1", encoding="utf-8")
+    (folder / "arm64-generic-inline/source").symlink_to(folder / apply.LINES[0])
+    (folder / f"{apply.LINES[0]}.source").write_text("linux-source-6.12 1", encoding="utf-8")
     return folder

@@ -5,7 +5,7 @@ import pytest
 from redzone.core import outside
 from redzone.core.base import Failure
 from redzone.kit.ports.linux import suite
-from redzone.kit.ports.linux.host import build
+from redzone.kit.ports.linux.host import build, source
 
 pytestmark = pytest.mark.quick
 
@@ -35,3 +35,11 @@ def test_what_an_architecture_cannot_do_wins():
     assert build.wanted(build.fragments("riscv", "generic-outline"))["CONFIG_KASAN_STACK"] == "y"
     # Without KASAN nothing of it is asked for.
     assert "CONFIG_KASAN_STACK" not in build.wanted(build.fragments("loongarch", build.PLAIN))
+
+
+def test_a_line_of_linux_has_kernels_and_builds_of_its_own():
+    assert {*suite.kernels(boots=suite.BOOTS_7)} == {*suite.BOOTS_7}
+    with pytest.raises(Failure, match="--arch s390: the suite has arm64"):
+        suite.kernels("s390", boots=suite.BOOTS_7)
+    for line, name in (("6.12", "arm64-generic-inline"), ("7", "arm64-generic-inline-linux-7")):
+        assert build.Make(source.TREES[line], "generic-inline").name == name

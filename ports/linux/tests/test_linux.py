@@ -147,7 +147,10 @@ def test_a_file_that_is_missing_comes_back(tree):
 @pytest.mark.parametrize(
     ("makefile", "message"),
     [
-        ("VERSION = 6\nPATCHLEVEL = 18\nSUBLEVEL = 1\n", "is Linux 6.18.1; this port is for Linux 6.12"),
+        (
+            "VERSION = 6\nPATCHLEVEL = 18\nSUBLEVEL = 1\n",
+            "is Linux 6.18.1; this port is for Linux 6.12 and",
+        ),
         ("all:\n", "not a source tree of Linux"),
     ],
 )
@@ -203,11 +206,17 @@ def test_builds_of_another_tree_are_not_used(tree, home):
     built = home / "arm64-generic-inline/fragments"
     source.tree(str(tree))
     assert not built.exists()
-    built.parent.mkdir()
-    built.touch()
+    other = home / "arm64-generic-inline-linux-7/fragments"
+    for stamp, line in ((built, "6.12"), (other, "7")):
+        stamp.parent.mkdir()
+        stamp.touch()
+        stamp.with_name("source").symlink_to(home / line)
     (tree / "Makefile").touch()
     source.tree(str(tree))
     assert built.exists()
+    (home / "6.12.source").unlink()
+    source.tree(str(tree))
+    assert not built.exists() and other.exists()
 
 
 def test_a_users_build_is_not_copied(tree, home):

@@ -72,16 +72,22 @@ static inline unsigned int kasan_port_cpu(void)
 
 #else /* x86_64 */
 
-/* Linux's variable of each CPU that has the running task. Here only its place counts. */
+/* Linux's variables of each CPU that have the running task and the CPU's number. Here only their places count. */
+#ifdef REDZONE_CPU_TASK
 extern const char pcpu_hot[];
+#define REDZONE_CPU_TASK_PLACE	 (pcpu_hot + REDZONE_CPU_TASK)
+#define REDZONE_CPU_NUMBER_PLACE (pcpu_hot + REDZONE_CPU_NUMBER)
+#else /* Linux 7 */
+extern const char current_task[], cpu_number[];
+#define REDZONE_CPU_TASK_PLACE	 current_task
+#define REDZONE_CPU_NUMBER_PLACE cpu_number
+#endif
 
 static inline uintptr_t redzone_current(void)
 {
 	uintptr_t task;
 
-	__asm__("movq %%gs:%1, %0"
-		: "=r"(task)
-		: "m"(*(const uintptr_t *)(pcpu_hot + REDZONE_CPU_TASK)));
+	__asm__("movq %%gs:%1, %0" : "=r"(task) : "m"(*(const uintptr_t *)REDZONE_CPU_TASK_PLACE));
 	return task;
 }
 
@@ -105,7 +111,7 @@ static inline unsigned int kasan_port_cpu(void)
 
 	__asm__ volatile("movl %%gs:%1, %0"
 			 : "=r"(cpu)
-			 : "m"(*(const uint32_t *)(pcpu_hot + REDZONE_CPU_NUMBER)));
+			 : "m"(*(const uint32_t *)REDZONE_CPU_NUMBER_PLACE));
 	return cpu;
 }
 
