@@ -15,5 +15,3 @@ set(REDZONE_ARCH_LIBC riscv64)
 set(REDZONE_USER_BASE 0x400000)
 # The driver of the console.
 set(REDZONE_ARCH_UART "")
-# Software tags: a variable on the stack asks for its tag, and gets none if this CPU has no pointer masking.
-set(REDZONE_ARCH_TAGS_STACK -mllvm -hwasan-generate-tags-with-calls=1)
