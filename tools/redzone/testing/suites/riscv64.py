@@ -6,11 +6,12 @@ software tags too, without KASAN. One without page tables of four levels is refu
 suite `golden`, of some bugs.
 """
 
+from redzone.bench import cost, page
 from redzone.build.builder import preset_name
 from redzone.core import base
 from redzone.machine import qemu
-from redzone.testing.runner import result, when
-from redzone.testing.suites import golden, kunit
+from redzone.testing.runner import SKIP, Result, result, when
+from redzone.testing.suites import _fuzz, bench, golden, kunit
 
 TOOLS = kunit.TOOLS
 MODES = ("generic", "sw_tags")
@@ -27,6 +28,8 @@ SV39 = "rv64,sv48=off"
 NO_SV48 = "this CPU has no Sv48, and page tables of three levels (Sv39) are too small"
 # Each has lines that the architecture could change: an MMU fault, a stack's frame, an object's stacks.
 GOLDEN = ("slab-use-after-free", "stack-out-of-bounds", "null-ptr-deref", "wild-memory-access-low")
+# Operations of `./redzone bench` whose figures are compared with the record.
+FIGURES = ("kmalloc_64", "memcpy_1024", "check_4096", "pages_3")
 # Kernels that the suite has anyway.
 CHECKED = (("generic", "clang-19", "inline"), ("sw_tags", "clang-19", "inline"))
 
@@ -36,6 +39,24 @@ def _without(context, name, target, wanted):
     the machine @target."""
     boot = kunit.boot(context, name, target)
     yield result(name, wanted(boot), boot.log)
+
+
+def _measured(context, arch):
+    """Yield the result of some figures, which must be those of the record."""
+    column = cost.Column("generic-inline", traces=True)
+    names = [lambda one: preset_name(one[0], arch=arch, features=[]), lambda one: one[0]]
+    for _, image in context.kernels([("generic",)], *names, page.KERNEL)[0]:
+        figures = {column.key: cost.measure(column, image, cost.names_matching(*FIGURES), context.note, arch)}
+        recorded = cost.load(base.ROOT / "bench" / f"results-{arch}.json")
+        yield result("figures", bench.stale(figures, recorded))
+
+
+def _fuzzed(context, arch):
+    if reason := context.missing(*_fuzz.TOOLS, f"qemu-{arch}"):
+        yield Result("fuzz", SKIP, reason)
+        return
+    with _fuzz.campaign(context, arch) as fuzz:
+        yield result("fuzz", *_fuzz.planted(fuzz, "found", "--arch", arch, "--runs", 50))
 
 
 def _unmasked(boot):
@@ -55,6 +76,9 @@ def run(context):
         return
     for configuration in context.of_mode(CHECKED):
         yield from golden.shared(context, "riscv64", configuration, GOLDEN)
+    if context.mode in (None, "generic"):
+        yield from _measured(context, "riscv64")
+        yield from _fuzzed(context, "riscv64")
     ready, _ = context.kernels(
         [("sw_tags",)], lambda one: preset_name(one[0], arch="riscv64", features=[]), lambda one: one[0]
     )
