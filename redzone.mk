@@ -26,7 +26,7 @@
 #	KASAN_SANITIZE := n                           all of this makefile except KASAN_SANITIZE_<file>.o := y
 #	KASAN_EXCLUDE := uart.o drivers/disk.o        several objects, by the same names
 #
-# KASAN_MODE := generic (the default), sw_tags or hw_tags. The last two are arm64's. sw_tags needs the full layout;
+# KASAN_MODE := generic (the default), sw_tags (arm64; riscv64 with Clang) or hw_tags (arm64). sw_tags needs the full layout;
 # hw_tags has neither a shadow nor checks by the compiler, so no KASAN_WHERE, and KASAN_CFLAGS is empty.
 #
 # KASAN_UBSAN := 1 also finds undefined behaviour (docs/use/ubsan.md). With KASAN_MODE := none it is the only thing that is
@@ -73,9 +73,13 @@ endif
 ifeq ($(filter $(KASAN_OPTIMIZE),2 s z),)
 $(error KASAN_OPTIMIZE is '$(KASAN_OPTIMIZE)'; accepted: 2, s, z)
 endif
-ifneq ($(filter sw_tags hw_tags,$(KASAN_MODE)),)
-ifneq ($(KASAN_ARCH),arm64)
-$(error KASAN_MODE=$(KASAN_MODE) with KASAN_ARCH=$(KASAN_ARCH): the runtime has tags for arm64 only)
+kasan_tagged := $(if $(filter sw_tags,$(KASAN_MODE)),arm64 riscv64,arm64)
+ifneq ($(filter %_tags,$(KASAN_MODE)),)
+ifeq ($(filter $(kasan_tagged),$(KASAN_ARCH)),)
+$(error KASAN_MODE=$(KASAN_MODE) with KASAN_ARCH=$(KASAN_ARCH): the runtime has them for $(kasan_tagged) only)
+endif
+ifeq ($(kasan_cc)-$(KASAN_ARCH),gcc-riscv64)
+$(error KASAN_MODE=$(KASAN_MODE) with GCC for riscv64: it would check nothing; use Clang)
 endif
 endif
 ifeq ($(KASAN_MTE_STACK),1)
@@ -92,6 +96,9 @@ $(error KASAN_TAGGED_GLOBALS with KASAN_MODE=$(KASAN_MODE): it belongs to sw_tag
 endif
 ifeq ($(kasan_cc),gcc)
 $(error KASAN_TAGGED_GLOBALS with GCC: it does not tag global variables; use Clang)
+endif
+ifeq ($(KASAN_ARCH),riscv64)
+$(error KASAN_TAGGED_GLOBALS on riscv64: Clang 19 makes no code that reaches such a variable)
 endif
 endif
 ifneq ($(filter hw_tags none,$(KASAN_MODE)),)
@@ -136,7 +143,7 @@ ifeq ($(kasan_cc)-$(KASAN_WHERE),gcc-inline)
 $(error KASAN_MODE=sw_tags with GCC: it has outline checks only; KASAN_WHERE=outline)
 endif
 ifeq ($(KASAN_BYPASS),1)
-$(error KASAN_MODE=sw_tags with KASAN_BYPASS: Clang has no kernel-hwaddress for such a target; use aarch64-none-elf)
+$(error KASAN_MODE=sw_tags with KASAN_BYPASS: Clang has no kernel-hwaddress for such a target; use aarch64-none-elf or riscv64-unknown-elf)
 endif
 endif
 
@@ -173,7 +180,9 @@ kasan_tags_clang := $(if $(filter 1,$(KASAN_TAGGED_GLOBALS)),-Xclang -fsanitize=
 	-fsanitize=kernel-hwaddress -mllvm -hwasan-mapping-offset=$(KASAN_SHADOW_OFFSET)) \
 	$(if $(filter inline,$(KASAN_WHERE)),-mllvm -hwasan-instrument-with-calls=0 \
 		-mllvm -hwasan-inline-all-checks=1,-mllvm -hwasan-instrument-with-calls=1) \
-	-mllvm -hwasan-instrument-stack=$(KASAN_STACK) -mllvm -hwasan-kernel-mem-intrinsic-prefix=1
+	-mllvm -hwasan-instrument-stack=$(KASAN_STACK) \
+	$(if $(filter riscv64-1,$(KASAN_ARCH)-$(KASAN_STACK)),-mllvm -hwasan-generate-tags-with-calls=1) \
+	-mllvm -hwasan-kernel-mem-intrinsic-prefix=1
 
 kasan_tags_gcc := -fsanitize=kernel-hwaddress --param=hwasan-instrument-stack=$(KASAN_STACK)
 

@@ -89,7 +89,7 @@ endfunction()
 # Options for instrumented code. @where: inline or outline; @offset: the shadow offset. NO_STACK: nothing for variables on
 # the stack.
 function(kasan_instrumentation_options out where offset)
-  set(words ${where} offset globals ${REDZONE_MODE})
+  set(words ${where} offset globals ${REDZONE_MODE} ${REDZONE_ARCH})
   if(NOT "NO_STACK" IN_LIST ARGN AND (REDZONE_MTE_STACK OR NOT REDZONE_MODE STREQUAL "hw_tags"))
     list(APPEND words stack)
   endif()
@@ -102,9 +102,6 @@ function(kasan_instrumentation_options out where offset)
     list(APPEND words tagged_globals)
   endif()
   redzone_flags(options instrument "${words}" ${offset})
-  if(REDZONE_MODE STREQUAL "sw_tags" AND "stack" IN_LIST words)
-    list(APPEND options ${REDZONE_ARCH_TAGS_STACK})
-  endif()
   set(${out} "${options}" PARENT_SCOPE)
 endfunction()
 

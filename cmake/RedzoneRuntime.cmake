@@ -133,8 +133,17 @@ function(_redzone_check where words mode)
   if(rz_TAGGED_GLOBALS AND "gcc" IN_LIST words)
     message(FATAL_ERROR "${where}: TAGGED_GLOBALS with GCC: it does not tag global variables; use Clang")
   endif()
-  if(mode MATCHES "tags$" AND NOT "arm64" IN_LIST words)
-    message(FATAL_ERROR "${where}: MODE ${mode}: the runtime has tags for arm64 only")
+  if(mode STREQUAL "hw_tags" AND NOT "arm64" IN_LIST words)
+    message(FATAL_ERROR "${where}: MODE hw_tags: the runtime has them for arm64 only")
+  endif()
+  if(mode STREQUAL "sw_tags" AND NOT words MATCHES "arm64|riscv64")
+    message(FATAL_ERROR "${where}: MODE sw_tags: the runtime has them for arm64 and riscv64 only")
+  endif()
+  if(mode STREQUAL "sw_tags" AND words MATCHES "gcc.*riscv64")
+    message(FATAL_ERROR "${where}: MODE sw_tags with GCC for riscv64: it would check nothing; use Clang")
+  endif()
+  if(rz_TAGGED_GLOBALS AND "riscv64" IN_LIST words)
+    message(FATAL_ERROR "${where}: TAGGED_GLOBALS on riscv64: Clang 19 makes no code that reaches such a variable")
   endif()
   if(mode MATCHES "^(hw_tags|none)$")
     foreach(name IN ITEMS WINDOWED FULL INLINE OUTLINE DYNAMIC SHADOW_OFFSET SHADOW_LOW SHADOW_HIGH)
@@ -157,7 +166,7 @@ function(_redzone_check where words mode)
     endif()
     if("bypass" IN_LIST words)
       message(FATAL_ERROR "${where}: MODE sw_tags: Clang has no kernel-hwaddress for the target "
-        "'${CMAKE_C_COMPILER_TARGET}'; use aarch64-none-elf")
+        "'${CMAKE_C_COMPILER_TARGET}'; use aarch64-none-elf or riscv64-unknown-elf")
     endif()
   endif()
   if(rz_FULL AND rz_WINDOWED)
@@ -194,7 +203,8 @@ endfunction()
 # the configuration; redzone_instrument() takes its options from it.
 #
 # Generic is the default mode, WINDOWED the default layout, OUTLINE the default instrumentation. sw_tags needs
-# FULL; hw_tags has neither shadow nor instrumentation, so none of the arguments about them. Both are arm64's.
+# FULL, and is for arm64 and riscv64 (Clang); hw_tags has neither shadow nor instrumentation, so none of the
+# arguments about them, and is arm64's.
 # MTE_STACK tags stack variables in mode hw_tags, TAGGED_GLOBALS global variables in mode sw_tags (Clang).
 # UBSAN also finds undefined behaviour; with MODE none it is the only thing that is found. SAMPLE puts a heap object now
 # and then between guards (docs/port/sampling.md); it needs no mode either.

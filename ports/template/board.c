@@ -72,7 +72,7 @@ _Noreturn void board_exit(int status)
 		out_byte(0xf4, (uint8_t)status);
 #else
 	/* The board's test device: 0x5555 is success, 0x3333 a failure with a status above. */
-	*(volatile uint32_t *)0x100000 = status ? (uint32_t)status << 16 | 0x3333 : 0x5555;
+	*(volatile uint32_t *)BOARD_TEST = status ? (uint32_t)status << 16 | 0x3333 : 0x5555;
 #endif
 	for (;;)
 		;

@@ -29,7 +29,7 @@ extern char __kasan_window_start[], __kasan_window_end[], __kasan_shadow_start[]
 
 /** BOARD_UART - the serial line's registers, outside every window. */
 #ifdef CONFIG_KASAN_TAGS
-#define BOARD_UART 0xffffffffc8000000 /* mapped there by tags.S */
+#define BOARD_UART 0xffffffffc8000000 /* mapped there by tags.S, tags_riscv.S */
 #elif defined(__x86_64__)
 #define BOARD_COM1 0x3f8 /* a port, not an address */
 #elif defined(__aarch64__)
@@ -40,6 +40,13 @@ extern char __kasan_window_start[], __kasan_window_end[], __kasan_shadow_start[]
 #define BOARD_UART 0x40004000
 #else
 #define BOARD_UART 0x10000000
+#endif
+
+/** BOARD_TEST - RISC-V: the device that ends QEMU. */
+#ifdef CONFIG_KASAN_TAGS
+#define BOARD_TEST 0xffffffffc8300000
+#else
+#define BOARD_TEST 0x100000
 #endif
 
 /** BOARD_UART_STATUS - one of them, or of another device, that may be read at any time. */

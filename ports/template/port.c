@@ -14,6 +14,15 @@
 
 /* Cortex-M: see cortexm_port.c. */
 #ifndef __arm__
+#ifdef CONFIG_KASAN_TAGS
+/* RISC-V: supervisor mode, see tags_riscv.S. */
+#define STATUS	   "sstatus"
+#define INTERRUPTS 2
+#else
+#define STATUS	   "mstatus"
+#define INTERRUPTS 8
+#endif
+
 unsigned long kasan_port_irq_save(void)
 {
 	unsigned long flags;
@@ -21,7 +30,7 @@ unsigned long kasan_port_irq_save(void)
 #ifdef __aarch64__
 	__asm__ volatile("mrs %0, daif\n\tmsr daifset, #3" : "=r"(flags) : : "memory");
 #else
-	__asm__ volatile("csrrci %0, mstatus, 8" : "=r"(flags) : : "memory");
+	__asm__ volatile("csrrci %0, " STATUS ", %1" : "=r"(flags) : "i"(INTERRUPTS) : "memory");
 #endif
 	return flags;
 }
@@ -31,7 +40,7 @@ void kasan_port_irq_restore(unsigned long flags)
 #ifdef __aarch64__
 	__asm__ volatile("msr daif, %0" : : "r"(flags) : "memory");
 #else
-	__asm__ volatile("csrs mstatus, %0" : : "r"(flags & 8) : "memory");
+	__asm__ volatile("csrs " STATUS ", %0" : : "r"(flags & INTERRUPTS) : "memory");
 #endif
 }
 

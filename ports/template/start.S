@@ -32,6 +32,9 @@ _start:
 #else
 	csrr	t0, mhartid
 3:	bnez	t0, 3b
+#ifdef CONFIG_KASAN_TAGS
+	call	map_high		/* from here on in the upper half, and in supervisor mode */
+#endif
 	la	sp, __stack_end
 	la	t0, __bss_start
 	la	t1, __bss_end

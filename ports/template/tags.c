@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * tags.c - arm64 in the tag-based modes: the steps before the first allocation, and the exceptions by which
- * bad accesses are noticed. Never instrumented. tags.S has switched the MMU on.
+ * tags.c - the tag-based modes: the steps before the first allocation, and the exceptions by which bad accesses are
+ * noticed. Never instrumented. tags.S, or on riscv64 tags_riscv.S, has switched the MMU on.
  */
 #include <kasan/kasan.h>
 #include <kasan/port.h>
@@ -10,11 +10,59 @@
 
 #ifdef CONFIG_KASAN_TAGS
 
+#ifdef __riscv
+/* x[0]: where it happened. */
+struct trap_frame {
+	uint64_t x[32];
+};
+#else
 struct trap_frame {
 	uint64_t x[31], pc, pstate;
 };
+#endif
 
 void tags_trap(struct trap_frame *frame);
+
+#ifdef __riscv
+
+/* What inline checks put after their ebreak: addiw zero, a1, 0x40 + the code that arm64 has in its brk. */
+#define MARK(insn)     ((insn) & 0xfffff)
+#define MARK_OF_CHECKS 0x5801b
+#define CODE(insn)     (((insn) >> 20) - 0x40)
+
+extern const uint64_t tags_masked;
+
+const char *tags_start(void)
+{
+	if (!tags_masked)
+		return "this machine does not ignore bits of addresses (Smnpm)";
+	kasan_poison((void *)CONFIG_KASAN_SHADOW_LOW,
+		     CONFIG_KASAN_SHADOW_HIGH - CONFIG_KASAN_SHADOW_LOW + 1, KASAN_TAG_KERNEL);
+	return NULL;
+}
+
+void tags_trap(struct trap_frame *frame)
+{
+	const uint16_t *insn = (const uint16_t *)frame->x[0];
+	const uint16_t *mark = insn + ((insn[0] & 3) == 3 ? 2 : 1);
+	const uint32_t word = mark[0] | (uint32_t)mark[1] << 16;
+	uint64_t cause;
+
+	__asm__ volatile("csrr %0, scause" : "=r"(cause));
+	if (cause != 3 || MARK(word) != MARK_OF_CHECKS) {
+		kasan_report_line("exception: scause %lx at %pS", (unsigned long)cause,
+				  (void *)insn);
+		board_exit(5);
+	}
+	/* The mark does nothing: go on there. */
+	frame->x[0] = (uintptr_t)mark;
+	kasan_report_tag_mismatch(frame->x[10], 1UL << (CODE(word) & 15), CODE(word) & 0x10,
+				  (uintptr_t)mark, frame->x[8]);
+	if (!(CODE(word) & 0x20))
+		kasan_port_panic("bad access in code built without recovery");
+}
+
+#else
 
 /* ESR_EL1: the class, and what belongs to it. */
 #define CLASS(esr)	 ((unsigned int)((esr) >> 26) & 0x3f)
@@ -125,5 +173,6 @@ void tags_trap(struct trap_frame *frame)
 	set_debug(MDSCR_STEP);
 }
 
+#endif
 #endif
 #endif

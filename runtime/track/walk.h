@@ -107,7 +107,12 @@ static kasan_always_inline size_t kasan_follow(const struct kasan_bounds *bounds
  *  smaller than 4 GiB, and a signature is in the upper half. */
 static inline uint32_t kasan_known_mix(uint32_t key, uintptr_t word)
 {
+#if defined(__riscv) && !defined(__riscv_zbb)
+	/* It has no instruction for a rotation, and takes three. */
+	return key * 0x9e3779b1U ^ (uint32_t)word;
+#else
 	return (key >> 13 | key << 19) ^ (uint32_t)word;
+#endif
 }
 
 /* How many frames are compared without a loop. A small CPU has few registers and little flash for more. */
@@ -176,9 +181,9 @@ static kasan_always_inline bool kasan_returns_to(uintptr_t fp, uintptr_t pc)
 	return kasan_is_ra(kasan_arch_frame_raw_ra(fp), pc);
 }
 
-/* One branch for two conditions, of which a compiler that thinks them predictable makes two. So does a small CPU, where
- * making a number of each condition takes longer. */
-#if UINTPTR_MAX <= UINT32_MAX
+/* One branch for two conditions, of which a compiler that thinks them predictable makes two. So does a small CPU, and
+ * RISC-V, where making a number of each condition takes longer. */
+#if UINTPTR_MAX <= UINT32_MAX || defined(__riscv)
 #define kasan_either(a, b) ((a) || (b))
 #elif defined(__clang__)
 #define kasan_either(a, b) __builtin_unpredictable((a) | (b))

@@ -18,6 +18,9 @@ from conftest import decode, reports
 from elftools.dwarf.dwarf_expr import DWARFExprParser
 from elftools.elf import elffile
 from redzone.core import process
+from redzone.decode import exact
+from redzone.elf.file import File
+from redzone.elf.symbols import FUNC, NOTYPE, Functions
 from redzone.testing.needs import need
 
 HERE = Path(__file__).parent
@@ -558,3 +561,52 @@ def test_interrupted_instruction(tmp_path):
     assert frame.exact
     # Not the line of the call.
     assert frame.locations[-1].line != line_of("packet = new_packet();")
+
+
+AFTER_CALLS = """
+	.globl	_start, make, __asan_report_load4_noabort, first, second
+	.type	make, %function
+	.type	__asan_report_load4_noabort, %function
+make:
+	ret
+	.size	make, . - make
+__asan_report_load4_noabort:
+	ret
+	.size	__asan_report_load4_noabort, . - __asan_report_load4_noabort
+_start:
+	CALL	make
+first:
+	LOAD
+	CALL	__asan_report_load4_noabort
+second:
+	LOAD
+	ret
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "call", "load"),
+    [
+        ("aarch64-none-elf", "bl", "ldr w0, [x0]"),
+        ("riscv64-unknown-elf", "call", "lw a0, 0(a0)"),
+        ("riscv64-unknown-elf", "jal", "lw a0, 0(a0)"),
+        ("riscv64-unknown-elf", "call", "lw t0, 0(t1)"),
+    ],
+)
+def test_an_access_after_a_call(tmp_path, target, call, load):
+    """It is the place of the report, unless the call has made it for its caller."""
+    need("clang-19")
+    source, path = tmp_path / "calls.S", tmp_path / "calls.elf"
+    source.write_text(AFTER_CALLS.replace("CALL", call).replace("LOAD", load))
+    options = (f"--target={target}", "-nostdlib", "-fuse-ld=lld")
+    subprocess.run(["clang-19", *options, source, "-o", path], check=True)
+    file = File.open(path)
+    functions = Functions(file, (FUNC, NOTYPE))
+    first, second = (functions.find(name)[0].address for name in ("first", "second"))
+    code = exact.Code(file, functions)
+    assert code.follows_call(first) and code.follows_call(second)
+    assert code.is_exact(first, False, 8, ("read", 4))
+    assert not code.is_exact(first, False, 8, ("write", 4))
+    assert not code.is_exact(first, False, 8, ("read", 8))
+    assert not code.is_exact(first, False, 8, None)
+    assert not code.is_exact(second, False, 16, ("read", 4))

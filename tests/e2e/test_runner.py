@@ -37,7 +37,7 @@ def run(tmp_path, monkeypatch):
     monkeypatch.setattr(builder, "build", lambda preset, targets=(), **options: Images(targets, image))
     monkeypatch.setattr(runner.doctor, "require", lambda *words: None)
     monkeypatch.setattr(runner, "LOGS", tmp_path)
-    monkeypatch.setattr(runner.mteqemu, "reason", lambda: None)
+    monkeypatch.setattr(qemu, "reason", lambda arch, mode: None)
 
     def start(function, mode=None):
         names = ("seconds", "rounds", "seed", "filter", "quick", "linux")

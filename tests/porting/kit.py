@@ -90,11 +90,16 @@ def qemu(arch, mode):
     if arch in CORTEX_M:
         need("qemu-system-arm")
         return ["qemu-system-arm", "-semihosting", "-machine", CORTEX_M[arch]]
+    from redzone.core import maskqemu, mteqemu
+
+    if mode == "sw_tags" and arch == "riscv64":
+        reason = maskqemu.reason()
+        if reason:
+            pytest.skip(reason)
+        return [*maskqemu.command(), "-bios", "none", "-cpu", maskqemu.CPU, "-machine", "virt"]
     if mode != "hw_tags":
         need(QEMU[arch][0])
         return [*QEMU[arch], "-machine", "q35" if arch == "x86_64" else "virt"]
-    from redzone.core import mteqemu
-
     reason = mteqemu.reason()
     if reason:
         pytest.skip(reason)

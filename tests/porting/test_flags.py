@@ -253,6 +253,8 @@ def choices():
             yield flags.Choice(cc=cc, mode="hw_tags", stack=stack)
             for inline in (False,) if cc == "gcc" else (True, False):
                 yield flags.Choice(cc=cc, inline=inline, stack=stack, **SW_TAGS)
+                if cc != "gcc":
+                    yield flags.Choice(cc=cc, arch="riscv64", inline=inline, stack=stack, **SW_TAGS)
         yield flags.Choice(cc=cc, arch="arm", inline=False, stack=False, optimize="s", ubsan=True)
         yield flags.Choice(cc=cc, mode="hw_tags", ubsan=True)
         yield flags.Choice(cc=cc, layout="full", dynamic=True, inline=False, stack=False)
@@ -393,12 +395,23 @@ def test_make_and_cmake_agree(tmp_path):
 # --- Software tags --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("cc", "inline"), [("clang-19", True), ("clang-19", False), ("gcc", False)])
-def test_software_tags_compile(tmp_path, cc, inline):
+@pytest.mark.parametrize(
+    ("arch", "cc", "inline"),
+    [
+        ("arm64", "clang-19", True),
+        ("arm64", "clang-19", False),
+        ("arm64", "gcc", False),
+        ("riscv64", "clang-19", True),
+        ("riscv64", "clang-19", False),
+    ],
+)
+def test_software_tags_compile(tmp_path, arch, cc, inline):
     for stack in (True, False):
-        choice = flags.Choice(cc=cc, inline=inline, stack=stack, **SW_TAGS)
+        choice = flags.Choice(cc=cc, arch=arch, inline=inline, stack=stack, **SW_TAGS)
         assert "CONFIG_KASAN_SW_TAGS=1" in flags.compute(choice).defines
-        names = undefined(cc, "arm64", choice, tmp_path, "__hwasan")
+        names = undefined(cc, arch, choice, tmp_path, "__hwasan")
+        # No variable has a tag before the CPU is known to ignore it.
+        assert ("__hwasan_generate_tag" in names) == (stack and arch == "riscv64")
         calls = {name for name in names if re.match(r"__hwasan_(load|store)\d", name)}
         assert bool(calls) == (not inline)
         # Inline code tags its stack with its own stores.
@@ -408,7 +421,9 @@ def test_software_tags_compile(tmp_path, cc, inline):
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"arch": "x86_64"}, "for arm64 only"),
+        ({"arch": "x86_64"}, "for arm64 and riscv64 only"),
+        ({"arch": "riscv64", "cc": "gcc", "inline": False}, "would check nothing"),
+        ({"arch": "riscv64", "tagged_globals": True}, "no code model for this target"),
         ({"layout": "windowed", "low": None, "high": None}, "needs --layout full"),
         ({"cc": "gcc", "inline": True}, "outline checks only"),
         ({"target": "aarch64-unknown-none"}, "no kernel-hwaddress"),

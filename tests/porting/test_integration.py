@@ -38,10 +38,18 @@ def test_find_package_tags(tree, prefix, mode, cc, where):
     expect_all_reported("arm64", elf, mode)
 
 
-@first(1, ("mode", "cc", "where"), [("sw_tags", "clang-19", "outline"), ("hw_tags", "gcc", "inline")])
-def test_add_subdirectory_tags(tree, mode, cc, where):
+@first(
+    1,
+    ("arch", "mode", "cc", "where"),
+    [
+        ("arm64", "sw_tags", "clang-19", "outline"),
+        ("arm64", "hw_tags", "gcc", "inline"),
+        ("riscv64", "sw_tags", "clang-19", "inline"),
+    ],
+)
+def test_add_subdirectory_tags(tree, arch, mode, cc, where):
     options = [f"-DREDZONE_DIR={ROOT}", f"-DTEMPLATE_MODE={mode}", f"-DTEMPLATE_WHERE={where}"]
-    expect_all_reported("arm64", cmake_template(tree, "arm64", cc, *options), mode)
+    expect_all_reported(arch, cmake_template(tree, arch, cc, *options), mode)
 
 
 @first(
@@ -97,7 +105,13 @@ def test_a_cmake_tree_that_asks_for_what_does_not_go_together(tree):
         (add, "redzone_add_runtime(kasan FULL ${place}", "SHADOW_LOW"),
         (add, "redzone_add_runtime(kasan MODE tags", "MODE is 'tags'; accepted: generic"),
         (add, "redzone_add_runtime(kasan MODE sw_tags ${place}", "MODE sw_tags needs FULL"),
-        (add, "redzone_add_runtime(kasan MODE sw_tags ARCH riscv64", "has tags for arm64 only"),
+        (add, "redzone_add_runtime(kasan MODE sw_tags ARCH x86_64", "for arm64 and riscv64 only"),
+        (add, "redzone_add_runtime(kasan MODE hw_tags ARCH riscv64", "for arm64 only"),
+        (
+            add,
+            "redzone_add_runtime(kasan MODE sw_tags ARCH riscv64 FULL TAGGED_GLOBALS",
+            "no code that reaches such a variable",
+        ),
         (add, "redzone_add_runtime(kasan MODE sw_tags FULL DYNAMIC", "give SHADOW_OFFSET instead"),
         (add, "redzone_add_runtime(kasan MODE hw_tags ${place}", "leave out SHADOW_OFFSET"),
         (add, "redzone_add_runtime(kasan MODE hw_tags OUTLINE", "leave out OUTLINE"),
@@ -131,7 +145,9 @@ def test_make_refuses_with_a_reason(tree):
         (("ARCH=mips",), "accepted: arm64, riscv64, riscv32, x86_64, arm, s390x, powerpc64le, loongarch64"),
         (("DYNAMIC=1", "KASAN_SHADOW_OFFSET=1"), "ignores KASAN_DYNAMIC"),
         (("MODE=tags",), "accepted: generic, sw_tags, hw_tags"),
-        (("MODE=sw_tags", "ARCH=riscv64"), "the runtime has tags for arm64 only"),
+        (("MODE=sw_tags", "ARCH=x86_64"), "the runtime has them for arm64 riscv64 only"),
+        (("MODE=hw_tags", "ARCH=riscv64"), "the runtime has them for arm64 only"),
+        (("MODE=sw_tags", "ARCH=riscv64", "KASAN_TAGGED_GLOBALS=1"), "no code that reaches such a variable"),
         (("MODE=sw_tags", "KASAN_LAYOUT=windowed"), "needs KASAN_LAYOUT=full"),
         (("MODE=sw_tags", "KASAN_SHADOW_HIGH="), "KASAN_LAYOUT=full needs KASAN_SHADOW_OFFSET"),
         (("MODE=hw_tags", "KASAN_WHERE=inline"), "leave out KASAN_WHERE"),
@@ -143,6 +159,8 @@ def test_make_refuses_with_a_reason(tree):
     assert "GCC has no dynamic shadow" in output
     _, output = make_template(tree, "arm64", "gcc", "MODE=sw_tags", ok=False)
     assert "it has outline checks only" in output
+    _, output = make_template(tree, "riscv64", "gcc", "MODE=sw_tags", "WHERE=outline", ok=False)
+    assert "with GCC for riscv64: it would check nothing" in output
 
 
 PLAIN_HEAP = """

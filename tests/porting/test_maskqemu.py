@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from redzone.build import builder
-from redzone.core import base, maskqemu
+from redzone.core import base, doctor, maskqemu
 from redzone.core.base import Failure
 from redzone.machine import qemu
 
@@ -60,6 +60,34 @@ def test_another_qemu(place, version, said):
     program.parent.mkdir(parents=True)
     program.touch()
     assert find()[:2] == [str(program), "-L"]
+
+
+def doctors(capsys):
+    """Return what `./redzone doctor` says of it, as one line."""
+    doctor.second_qemu(maskqemu)
+    text = " ".join(capsys.readouterr().out.split())
+    assert "riscv64: a QEMU of at least 10.0" in text and "with OpenSBI 1.6" in text
+    return text
+
+
+def test_doctor(place, monkeypatch, capsys):
+    folder = place((7, 2), b"sstc\0")
+    program = folder / "root/usr/bin" / maskqemu.COMMAND
+    said = doctors(capsys)
+    assert f"missing {program}" in said
+    assert "fetches Debian's backport (21 MB) and Debian 13's OpenSBI" in said
+    program.parent.mkdir(parents=True)
+    program.touch()
+    assert f"missing {maskqemu._unpacked_firmware()}" in doctors(capsys)
+    place((7, 2), b"smnpm\0")
+    assert f"ok {program}" in doctors(capsys)
+    monkeypatch.setattr(maskqemu.outside, "trouble", lambda command, board, cpu: "no module fits")
+    assert "broken" in (said := doctors(capsys)) and "a machine: no module fits. Delete" in said
+
+
+def test_doctor_and_the_own_qemu(place, capsys):
+    place((10, 0), b"smnpm\0")
+    assert f"ok {maskqemu.COMMAND}, the one above" in doctors(capsys)
 
 
 def test_it_does_not_start(place, monkeypatch):

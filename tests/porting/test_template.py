@@ -52,6 +52,16 @@ def test_software_tags(tree, where, cc):
     expect_all_reported("arm64", elf, "sw_tags")
 
 
+@first(1, "where", ["inline", "outline"])
+def test_software_tags_on_riscv64(tree, where):
+    elf, _ = make_template(tree, "riscv64", "clang-19", "MODE=sw_tags", f"WHERE={where}")
+    expect_all_reported("riscv64", elf, "sw_tags")
+    # A CPU that ignores no part of an address.
+    status, console = boot("riscv64", elf)
+    assert status == 4, console
+    assert "kasan: this machine does not ignore bits of addresses (Smnpm)\n" in console
+
+
 @first(2, "cc", ["clang-19", "gcc", "clang-22"])
 def test_hardware_tags(tree, cc):
     elf, _ = make_template(tree, "arm64", cc, "MODE=hw_tags")

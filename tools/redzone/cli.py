@@ -9,7 +9,7 @@ import click
 from redzone.bench import cost, lockdep, page, profile, programs, rt, sampling, seconds, stackleak, traces
 from redzone.build import builder
 from redzone.core import base, doctor, outside, process
-from redzone.core.arch import DEFAULT, KERNELS
+from redzone.core.arch import PRESET
 from redzone.core.base import Failure
 from redzone.core.options import (
     YES,
@@ -157,7 +157,7 @@ def command():
 
 @command.command("run", epilog=EXIT_STATUSES, short_help="Run C files in a kernel under KASAN.")
 @click.argument("files", nargs=-1, metavar="[FILE]... [-- ARGUMENT...]")
-@click.option("--arch", type=Choice(KERNELS), default=DEFAULT, help=f"Machine. Default: {DEFAULT}.")
+@page.ARCH
 @click.option("--mode", type=Choice(builder.MODES), default="generic", help="KASAN mode. Default: generic.")
 @click.option("--inline", is_flag=True, help="Checks inside the code: faster, bigger. The default.")
 @click.option("--outline", is_flag=True, help="Checks as function calls.")
@@ -490,6 +490,7 @@ def test_verb(context, **options):
     subcommand_metavar="[TABLE ...]",
     short_help="Measure what KASAN costs, in instructions.",
 )
+@page.ARCH
 @click.option(
     "--modes",
     type=Words(cost.MODES),
@@ -526,13 +527,12 @@ def bench_verb(context, **options):
       ./redzone bench
       ./redzone bench --modes generic-inline --ops 'kmalloc*'
       ./redzone bench --modes hw_tags --ops 'pages*' --with-off
+      ./redzone bench --arch riscv64
       ./redzone bench --json before.json
       ./redzone bench --against before.json
       ./redzone bench traces
       ./redzone bench stackleak
       ./redzone bench lockdep
-      ./redzone bench rt
-      ./redzone bench programs
       ./redzone bench sampling
       ./redzone bench time
       ./redzone bench linux
@@ -570,11 +570,11 @@ def build_verb(context, presets, listing, yes):
     for name in presets:
         if builder.split_name(name)[0] not in known:
             raise Failure(f"there is no preset '{name}'; ./redzone build --list shows those that exist")
-    presets = presets or ("arm64-generic-inline-clang",)
+    presets = presets or (PRESET,)
     needed = [key for name in presets for key in builder.tools_of(name)]
     doctor.require(needed, f"build {', '.join(presets)}", yes)
     for name in presets:
-        images = builder.build(name, targets=("redzone",) if name.startswith("arm64-") else ())
+        images = builder.build(name, targets=("redzone",) if builder.arch_of(name) else ())
         for image in images.values():
             click.echo(f"{base.relative(image.elf)}\n{base.relative(image.image)}")
 

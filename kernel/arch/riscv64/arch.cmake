@@ -4,7 +4,9 @@ set(REDZONE_PAGE_SHIFT 12)
 # The linker joins objects only if all make the same calls: of assembly too.
 set(REDZONE_ARCH_ABI -march=rv64imafdc_zicsr_zifencei -mabi=lp64d)
 # gp is `current`, so nothing is near it: no small data. The linker changes no code, so modules need no relaxation.
-set(REDZONE_ARCH_OPTIONS ${REDZONE_ARCH_ABI} -mcmodel=medany -mno-relax -msmall-data-limit=0)
+# CPUs that run kernels take unaligned accesses (RVA20's Zicclsm). Else compilers would copy words that may be unaligned
+# byte by byte.
+set(REDZONE_ARCH_OPTIONS ${REDZONE_ARCH_ABI} -mcmodel=medany -mno-relax -msmall-data-limit=0 -mno-strict-align)
 # Neither compiler keeps an integer in a floating-point register, and these trap in the kernel.
 set(REDZONE_ARCH_NO_FP "")
 # GCC's option for no frames in functions that call nothing: it has none for these alone.
@@ -15,5 +17,3 @@ set(REDZONE_ARCH_LIBC riscv64)
 set(REDZONE_USER_BASE 0x400000)
 # The driver of the console.
 set(REDZONE_ARCH_UART "")
-# Software tags: a variable on the stack asks for its tag, and gets none if this CPU has no pointer masking.
-set(REDZONE_ARCH_TAGS_STACK -mllvm -hwasan-generate-tags-with-calls=1)

@@ -11,6 +11,11 @@
 
 #define KASAN_FRAME_RECORD (-2)
 
+/* -mno-strict-align: the system's CPUs take unaligned accesses. */
+#ifdef __riscv_misaligned_fast
+#define KASAN_ARCH_READS_UNALIGNED 1
+#endif
+
 static inline void kasan_arch_relax(void)
 {
 	/* PAUSE (Zihintpause) is a FENCE that orders nothing, so it is legal on processors without it. */

@@ -5,6 +5,7 @@ import json
 
 import pytest
 from redzone.bench import cost
+from redzone.core.base import Failure
 from redzone.testing.runner import FAIL
 from redzone.testing.suites import bench as suite
 
@@ -23,6 +24,23 @@ def test_sampling_and_stores_of_tags_are_for_hardware_tags():
     assert cost.that_differ(chosen, cost.columns_of(["hw_tags"])) == chosen
     ten = cost.that_differ(cost.names_matching("page_traffic@10"), cost.columns_of(["none"]))
     assert ten == {"traffic": ["page_traffic@10"]}
+
+
+def test_riscv64_leaves_out_what_says_nothing_there():
+    chosen = cost.names_matching("*")
+    columns = cost.columns_of(["generic-inline"])
+    there = cost.that_differ(chosen, columns, "riscv64")
+    left_out = {name for names in cost.that_differ(chosen, columns).values() for name in names}
+    left_out -= {name for names in there.values() for name in names}
+    assert left_out == set(cost.GROUPS["smp"])
+    assert cost.that_differ(cost.names_matching("smp.vmalloc*"), columns, "riscv64") == {}
+
+
+def test_riscv64_refuses_what_it_does_not_have(redzone):
+    with pytest.raises(Failure, match="its kernel has the modes generic, sw_tags, off"):
+        cost.presets(["hw_tags"], "riscv64")
+    result = redzone("bench", "--arch", "riscv64", "--ops", "smp.*", status=2)
+    assert "--arch riscv64: none of these operations is measured there" in result.stderr
 
 
 @pytest.mark.parametrize("name", [name for names in cost.GROUPS.values() for name in names])

@@ -122,6 +122,15 @@ def test_assumptions_of_one_architecture():
         assert style.assumptions({"kernel/arch/arm64/planted.c": line, name: f"/* {line} */"}) == []
 
 
+def test_names_of_architectures():
+    name = "tools/redzone/run/planted.py"
+    for line in ('start("qemu-system-aarch64")', 'if arch == "riscv64": pass', 'x = f"{one}-arm64"'):
+        (problem,) = style.named_arches({name: f"{line}\n"})
+        assert problem.startswith(f"{name}:1: ")
+        assert style.named_arches({"tools/redzone/core/arch.py": line, "tests/planted.py": line}) == []
+    assert style.named_arches({name: 'def f():\n    """As on arm64."""  # riscv64\n    g("harm64")\n'}) == []
+
+
 def test_includes_of_the_runtime_go_down():
     def problems(name, text):
         path = style.ROOT / name

@@ -16,6 +16,7 @@ from pathlib import Path
 from redzone.bench import page
 from redzone.build import builder
 from redzone.core import base
+from redzone.core.arch import DEFAULT, KERNELS
 from redzone.core.base import Failure
 from redzone.machine import qemu
 
@@ -28,6 +29,7 @@ MODES = {
     "sw_tags-outline": ("sw_tags", "outline"),
     "hw_tags": ("hw_tags", "inline"),
 }
+COMPILER = "clang-19"
 # Parameters of the boots without stack traces, and of those without KASAN.
 NO_TRACES = "kasan.stacktrace=off"
 OFF = "kasan=off"
@@ -177,9 +179,15 @@ def names_matching(*patterns):
     return {group: names for group, names in chosen.items() if names}
 
 
-def that_differ(chosen, columns):
-    """Return @chosen without what needs hardware tags, if no column's mode has them: the stores of tags, and
-    the intervals of sampling, of which one stays."""
+def that_differ(chosen, columns, arch=DEFAULT):
+    """Return @chosen without what says nothing on @arch, and, if no column's mode has hardware tags, without
+    what needs them: the stores of tags, and the intervals of sampling, of which one stays."""
+    unmeasured = KERNELS[arch].unmeasured
+    chosen = {
+        group: [name for name in names if not any(fnmatch.fnmatchcase(name, one) for one in unmeasured)]
+        for group, names in chosen.items()
+    }
+    chosen = {group: names for group, names in chosen.items() if names}
     if any(column.mode == "hw_tags" for column in columns):
         return chosen
     shown = {}
@@ -278,9 +286,9 @@ def run_kernel(title, image, mode, *arguments, **options):
     return lines
 
 
-def measure(column, image, chosen, progress):
+def measure(column, image, chosen, progress, arch=DEFAULT):
     """Return {operation: instructions} of @column for @chosen, as names_matching() gives it. @progress:
-    called with a line about each step."""
+    called with a line about each step. arch: of the kernel @image."""
     figures = {}
     mode = MODES[column.mode][0]
     for boot in _boots(chosen):
@@ -288,7 +296,7 @@ def measure(column, image, chosen, progress):
         parameters = list(column.parameters)
         if boot.sample != 1:
             parameters.append(f"kasan.page_alloc.sample={boot.sample}")
-        machine = {"smp": boot.cpus, "memory": boot.memory, "append": parameters}
+        machine = {"arch": arch, "smp": boot.cpus, "memory": boot.memory, "append": parameters}
         lines = run_kernel(column.key, image, mode, *boot.arguments, **machine)
         for name, value in parse(lines).items():
             if name.startswith("page_traffic"):
@@ -348,10 +356,19 @@ def rows(figures, columns, against=None):
             yield row
 
 
-def run(modes, ops, with_off, json_file, against, markdown_file, yes):
+def presets(modes, arch):
+    """Return {mode: preset} of the kernels for @modes, keys of MODES, or raise Failure if @arch lacks one."""
+    for mode in modes:
+        builder.check_kernel(arch, MODES[mode][0], COMPILER)
+    return {mode: builder.preset_name(*MODES[mode], compiler=COMPILER, arch=arch) for mode in modes}
+
+
+def run(arch, modes, ops, with_off, json_file, against, markdown_file, yes):
     """Carry out the verb. Returns the exit status."""
     columns = columns_of(modes, with_off)
-    chosen = that_differ(names_matching(*ops), columns)
+    chosen = that_differ(names_matching(*ops), columns, arch)
+    if not chosen:
+        raise Failure(f"--arch {arch}: none of these operations is measured there")
     before = load(against) if against else None
     if before is not None and not any(
         name in before.get(column.key, ())
@@ -360,8 +377,8 @@ def run(modes, ops, with_off, json_file, against, markdown_file, yes):
         for name in names
     ):
         raise Failure(f"{against} has none of the figures that are to be measured")
-    images = page.build({column.mode: builder.preset_name(*MODES[column.mode]) for column in columns}, yes)
-    figures = {column.key: measure(column, images[column.mode], chosen, base.say) for column in columns}
+    images = page.build(presets(dict.fromkeys(column.mode for column in columns), arch), yes, arch)
+    figures = {column.key: measure(column, images[column.mode], chosen, base.say, arch) for column in columns}
     table = list(rows(figures, columns, before))
     page.show(table)
     page.write_json(json_file, unit="instructions", figures=figures)

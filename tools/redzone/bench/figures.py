@@ -24,12 +24,19 @@ from redzone.core.base import ROOT
 RECORDS = {
     "results-arm64.json": {"none": "none", "inline": "generic-inline", "outline": "generic-outline"},
     "tags-arm64.json": {"sw_inline": "sw_tags-inline", "sw_outline": "sw_tags-outline", "hw": "hw_tags"},
+    "results-riscv64.json": {
+        "riscv_none": "none",
+        "riscv_inline": "generic-inline",
+        "riscv_outline": "generic-outline",
+        "riscv_sw_inline": "sw_tags-inline",
+        "riscv_sw_outline": "sw_tags-outline",
+    },
 }
 NO_TRACES = "_no_traces"
 _NAME = re.compile(r"\b(\w+)\.([\w.]+(?:@\d+)?)")
 _FIGURE = re.compile(
     r"(?P<number>\d[\d,]*(?:\.\d+)?)"
-    r"<!-- (?P<sum>(?=[^>]*\b(?:none|hw\w*|(?:sw_)?(?:in|out)line\w*|small)\.)[^>]*) -->"
+    r"<!-- (?P<sum>(?=[^>]*\b(?:(?:riscv_)?(?:none|(?:sw_)?(?:in|out)line\w*)|hw\w*|small)\.)[^>]*) -->"
 )
 _TABLE = re.compile(r"<!-- figures: (?P<columns>[^>]*) -->\n(?P<table>(?:\|.*\n)+)")
 _SAME = "the same with `kasan.stacktrace=off`"
@@ -91,7 +98,7 @@ def _cell(column, op, suffix, million, values):
     """Return the cell of a table for @op. column: "A", or "A/B"."""
     first, _, second = column.partition("/")
     # A kernel without KASAN has no traces to leave out.
-    name = first if first == "none" else first + suffix
+    name = first if first.endswith("none") else first + suffix
     value = _calculate(f"{name}.{op}", values)
     text = f"{value / 1e6:.1f}" if million else f"{value:,.0f}"
     return text + (f" ({value / _calculate(f'{second}.{op}', values):.1f}x)" if second else "")

@@ -11,14 +11,17 @@ from rich.table import Table
 
 from redzone.build import builder
 from redzone.core import base, doctor
-from redzone.core.options import YES, Output
+from redzone.core.arch import DEFAULT, KERNELS
+from redzone.core.options import YES, Choice, Output
 
 FORMAT = 1
 KERNEL = "redzone-bench"
-TOOLS = ("qemu-arm64",)
 
 JSON = click.option("--json", "json_file", type=Output(), help="Also write the figures to FILE.")
 MARKDOWN = click.option("--markdown", "markdown_file", type=Output(), help="Also write the tables to FILE.")
+
+
+ARCH = click.option("--arch", type=Choice(KERNELS), default=DEFAULT, help=f"Machine. Default: {DEFAULT}.")
 
 
 def options(function):
@@ -26,10 +29,10 @@ def options(function):
     return JSON(MARKDOWN(YES(function)))
 
 
-def build(presets, yes):
-    """Build the benchmark's kernels of {key: preset}. Return {key: builder.Image}."""
+def build(presets, yes, arch=DEFAULT):
+    """Build the benchmark's kernels of {key: preset}, all of them for @arch. Return {key: builder.Image}."""
     needed = [key for preset in presets.values() for key in builder.tools_of(preset)]
-    doctor.require([*needed, *TOOLS], "run the benchmark", yes)
+    doctor.require([*needed, f"qemu-{arch}"], "run the benchmark", yes)
     return {key: builder.build(preset, targets=(KERNEL,))[KERNEL] for key, preset in presets.items()}
 
 
@@ -64,7 +67,7 @@ class Page:
     @table: its name. @about: the first sentence of the document. @kernels: what was measured.
     """
 
-    def __init__(self, table, about, kernels="arm64, Clang 19"):
+    def __init__(self, table, about, kernels=f"{DEFAULT}, Clang 19"):
         self._document = [f"# Figures of `./redzone bench {table}`, {kernels}\n", f"{about}\n"]
         self._parts = []
 

@@ -18,8 +18,8 @@ from pathlib import Path
 import click
 
 from redzone.bench import cost, lockdep, page
-from redzone.build import builder
 from redzone.core import base
+from redzone.core.arch import DEFAULT
 from redzone.core.base import Failure
 from redzone.core.options import YES, Choice
 from redzone.elf.file import File
@@ -69,9 +69,9 @@ def find(operation):
     raise Failure(f"there is no operation '{operation}' to profile; there are: {names}")
 
 
-def _machine(group, parameters):
+def _machine(group, parameters, arch):
     """Return the options of the machine for an operation of @group."""
-    return {"memory": MEMORY[group], "append": list(parameters), "timeout": TIMEOUT}
+    return {"arch": arch, "memory": MEMORY[group], "append": list(parameters), "timeout": TIMEOUT}
 
 
 def _log(stub, begin, end, folder):
@@ -137,48 +137,48 @@ def record(title, image, mode, *arguments, **machine):
     return counts
 
 
-def _mix_machine(parameters):
-    return {"smp": lockdep.CPUS, "append": list(parameters), "timeout": TIMEOUT}
+def _mix_machine(parameters, arch):
+    return {"arch": arch, "smp": lockdep.CPUS, "append": list(parameters), "timeout": TIMEOUT}
 
 
-def _log_mix(image, mode, parameters, jobs, title):
+def _log_mix(image, mode, machine, jobs, title):
     """Return {function: instructions} of a boot that does @jobs jobs of the mix with each of its makers."""
     functions = Functions(File.open(image.elf), (FUNC,))
     counts = Counter()
     with tempfile.TemporaryDirectory(prefix="redzone-") as folder:
         path = Path(folder) / "exec"
-        machine = {**_mix_machine(parameters), "options": execlog.all_options(path)}
-        cost.run_kernel(title, image, cost.MODES[mode][0], f"{MIX}:{jobs}", **machine)
+        logged = {**machine, "options": execlog.all_options(path)}
+        cost.run_kernel(title, image, cost.MODES[mode][0], f"{MIX}:{jobs}", **logged)
         for address, number in execlog.instructions(path).items():
             found = functions.at(address)
             counts[found[0] if found else USER] += number
     return counts
 
 
-def measure_mix(image, mode, parameters, progress):
+def measure_mix(image, mode, parameters, progress, arch):
     """Return what measure() does for the mix: of one of its jobs."""
     title = f"{mode}: {MIX}"
     progress(f"{title}: the figure of the table")
-    work, machine = f"{MIX}:{lockdep.JOBS}", _mix_machine(parameters)
+    work, machine = f"{MIX}:{lockdep.JOBS}", _mix_machine(parameters, arch)
     figure = cost.parse(cost.run_kernel(title, image, cost.MODES[mode][0], work, **machine))[MIX]
     more, fewer = MIX_JOBS
     jobs = 2 * lockdep.CPUS * (more - fewer)
     progress(f"{title}: logging {base.plural(jobs, 'job')}, {round(jobs * figure):,} instructions")
-    counts = _log_mix(image, mode, parameters, more, title)
-    counts.subtract(_log_mix(image, mode, parameters, fewer, title))
+    counts = _log_mix(image, mode, machine, more, title)
+    counts.subtract(_log_mix(image, mode, machine, fewer, title))
     functions = {key: value / jobs for key, value in counts.most_common() if value}
     return {"figure": figure, "rounds": jobs, "functions": functions}
 
 
-def measure(image, mode, operation, parameters, progress):
+def measure(image, mode, operation, parameters, progress, arch=DEFAULT):
     """Return {"figure": instructions in the table, "rounds": that were logged, "functions": {name:
-    instructions of one round}} of @operation. parameters: of the boot."""
+    instructions of one round}} of @operation. parameters: of the boot. arch: of the kernel @image."""
     group, name = find(operation)
     if group == MIX:
-        return measure_mix(image, mode, parameters, progress)
+        return measure_mix(image, mode, parameters, progress, arch)
     title = f"{mode}: {name}"
     progress(f"{title}: the figure of the table")
-    work, machine = f"{group}:{name}", _machine(group, parameters)
+    work, machine = f"{group}:{name}", _machine(group, parameters, arch)
     lines = cost.run_kernel(title, image, cost.MODES[mode][0], work, **machine)
     figure = cost.figures_of(title, lines, [name])[name]
     rounds = int(min(max(INSTRUCTIONS / max(figure, 1), 1), ROUNDS))
@@ -216,15 +216,16 @@ def verdict(measured):
     return text
 
 
-def run(operation, mode, traces, append, json_file, yes):
+def run(arch, operation, mode, traces, append, json_file, yes):
     """Carry out the command. Returns the exit status."""
     find(operation)
-    image = page.build({mode: builder.preset_name(*cost.MODES[mode])}, yes)[mode]
+    image = page.build(cost.presets([mode], arch), yes, arch)[mode]
     parameters = [*([] if traces else [cost.NO_TRACES]), *append]
-    measured = measure(image, mode, operation, parameters, base.say)
+    measured = measure(image, mode, operation, parameters, base.say, arch)
     page.show(rows(measured))
     print(verdict(measured))
-    page.write_json(json_file, unit="instructions", operation=operation, mode=mode, **measured)
+    what = {"arch": arch, "operation": operation, "mode": mode}
+    page.write_json(json_file, unit="instructions", **what, **measured)
     return base.OK
 
 
@@ -233,6 +234,7 @@ def register(group, with_features, choose_features):
 
     @group.command("profile", short_help="Where the instructions of an operation are spent, by function.")
     @click.argument("operation", metavar="OPERATION")
+    @page.ARCH
     @click.option(
         "--mode", type=Choice(cost.MODES), default="generic-inline", help="Default: generic-inline."
     )
@@ -255,6 +257,7 @@ def register(group, with_features, choose_features):
           ./redzone bench profile 'kmalloc(64)+kfree' --mode hw_tags --no-traces
           ./redzone bench profile traces.depth_16 --shadow-call-stack
           ./redzone bench profile mix --lockdep
+          ./redzone bench profile kmalloc_64 --arch riscv64
 
         \b
         Exit status: 0 all was measured, 2 usage or build error, 3 the kernel crashed.

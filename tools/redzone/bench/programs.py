@@ -274,7 +274,7 @@ def run(pattern, columns, runs, json_file, markdown_file, yes):
         raise Failure(f"no column matches '{columns}'; there are: {', '.join(COLUMNS)}")
     presets = [COLUMNS[name].preset for name in names]
     needed = [key for preset in presets for key in builder.tools_of(preset)]
-    doctor.require([*needed, *page.TOOLS], "run the benchmark", yes)
+    doctor.require([*needed, *builder.KERNEL], "run the benchmark", yes)
     every = _programs()
     wanted = chosen([program.name for program in every], pattern)
     programs = [program for program in every if program.name in wanted]

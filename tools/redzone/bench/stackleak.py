@@ -13,6 +13,7 @@ import click
 from redzone.bench import cost, page
 from redzone.build import builder
 from redzone.core import base
+from redzone.core.arch import DEFAULT
 from redzone.core.base import Failure
 
 FEATURE = "erase"
@@ -104,7 +105,7 @@ def rows(measured):
 def page_of(measured):
     """Return the page of {kernel: {variant: figures}}."""
     about = "What stack erasing costs; see [docs/costs.md](../docs/costs.md#stack-erasing)."
-    made = page.Page("stackleak", about, "arm64")
+    made = page.Page("stackleak", about, DEFAULT)
     made.table(rows(measured))
     made.notes(NOTES)
     return made

@@ -200,11 +200,16 @@ def presets():
     }
 
 
+def arch_of(preset):
+    """Return the architecture of the kernel @preset, None if that is not a kernel."""
+    first = preset.split("-")[0]
+    return first if first in KERNELS else None
+
+
 def tools_of(preset):
     """Return the keys of the outside tools that building @preset needs."""
     keys = ["cmake", "ninja"]
-    if preset in ("host-unit-s390x", "host-unit-riscv64"):
-        arch = preset.rpartition("-")[2]
+    if preset.startswith("host-unit-") and (arch := preset.rpartition("-")[2]) in ARCHES:
         return [*keys, ARCHES[arch].gcc, f"libc-{arch}"]
     if preset.startswith("host-unit"):
         return [*keys, "gcc" if preset.endswith("-gcc") else "clang-19", "libc"]

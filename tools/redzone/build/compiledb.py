@@ -10,17 +10,17 @@ import json
 import os
 import threading
 
+from redzone.core.arch import PRESET
 from redzone.core.base import BUILD, ROOT
 
-# Nearly every folder compiles the files of the kernel and the runtime; an editor shows this one's options.
-_FIRST = "arm64-generic-inline-clang"
 _NAME = "compile_commands.json"
 
 
 def _rank(path):
-    """Clang before GCC, because clangd does not know all of GCC's options."""
+    """Nearly every folder compiles the files of the kernel and the runtime; an editor shows the usual one's
+    options. Clang before GCC, because clangd does not know all of GCC's options."""
     preset = path.parent.name
-    return (preset != _FIRST, "gcc" in preset, preset)
+    return (preset != PRESET, "gcc" in preset, preset)
 
 
 def update():

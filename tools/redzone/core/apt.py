@@ -139,6 +139,18 @@ def fetch_qemu(folder, packages, megabytes, download, why):
         raise Unavailable(f"{why}, and {error}") from None
 
 
+def state_of(version, binary, why, advice):
+    """Return ("ok" | "missing" | "broken", version, file, what to do) of a QEMU that fetch_qemu() may unpack.
+
+    binary: its file, None for the machine's own. why: it does not start a machine, None if it does or is not
+    there. advice: how to get it."""
+    if binary and not binary.is_file():
+        return "missing", "", binary, advice
+    if why is None:
+        return "ok", version, binary, ""
+    return "broken", version, binary, f"It does not start a machine: {why}."
+
+
 def unpacked_qemu(folder, name):
     """Return the command of the QEMU @name that fetch_qemu() unpacks, and the options that it always needs.
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import textwrap
 
-from redzone.core import base, distributions, libc_source, mteqemu, outside, process
+from redzone.core import base, distributions, libc_source, maskqemu, mteqemu, outside, process
 from redzone.core.base import say
 
 USAGE = """Usage: ./redzone doctor [--install] [--for USE]... [--yes] [PROGRAM]...
@@ -281,15 +281,22 @@ def c_library():
     return bool(found)
 
 
-# The verbs and suites that boot kernels with hardware tags.
-HW_TAGS_USE = "run, test and bench with --mode hw_tags, suites hw-tags and porting"
+# {what finds a QEMU that need not be an installed package: (what it is for, who boots such kernels)}
+SECOND = {
+    mteqemu: ("For hardware tags", "run, test and bench with --mode hw_tags, suites hw-tags and porting"),
+    maskqemu: (
+        "For software tags on riscv64",
+        "run, test and bench with --arch riscv64 --mode sw_tags; with OpenSBI 1.6",
+    ),
+}
 
 
-def second_qemu():
-    """Say which QEMU runs kernels with hardware tags. It need not be an installed package: see mteqemu.py."""
-    state, version, binary, advice = mteqemu.state()
-    print(f"For hardware tags: a QEMU of at least {'.'.join(map(str, mteqemu.MINIMUM))}, for {HW_TAGS_USE}")
-    where = base.relative(binary) if binary else f"{mteqemu.COMMAND}, the one above"
+def second_qemu(finder):
+    """Say which QEMU runs the kernels for which there is the module @finder, one of SECOND."""
+    state, version, binary, advice = finder.state()
+    title, use = SECOND[finder]
+    print(f"{title}: a QEMU of at least {'.'.join(map(str, finder.MINIMUM))}, for {use}")
+    where = base.relative(binary) if binary else f"{finder.COMMAND}, the one above"
     print(f"  {_mark(state)} {where}  {version}".rstrip())
     for line in textwrap.wrap(advice, 98, break_on_hyphens=False):
         print(f"{'':{INDENT}}{line}")
@@ -394,7 +401,8 @@ def main(argv):
         _fetch_library()
     lacking = table()
     library = c_library()
-    second_qemu()
+    for finder in SECOND:
+        second_qemu(finder)
     needed = [tool for tool in lacking if tool.level == "run" or tool in named]
     broken = [tool.command for tool in lacking if outside.status(tool)[0] == "broken"]
     missing = [tool for tool in lacking if outside.status(tool)[0] == "missing"]

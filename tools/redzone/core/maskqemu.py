@@ -54,25 +54,62 @@ def _fetch_firmware(target):
     apt.unpack([package], target)
 
 
+def _qemu():
+    """Return (QEMU's command, why the machine's own will not do, None if it will)."""
+    found = outside.version(outside.BY_KEY["qemu-riscv64"])
+    if found and found[1] >= MINIMUM:
+        return [COMMAND], None
+    why = f"QEMU {found[0]} has no pointer masking" if found else "QEMU is not installed"
+    return apt.unpacked_qemu(FOLDER, COMMAND), why
+
+
+def _unpacked_firmware():
+    return FOLDER / "firmware/usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin"
+
+
+def _trouble(qemu):
+    """Return why @qemu does not start a machine, None if it does."""
+    return outside.trouble(qemu, "virt", CPU)
+
+
+def state():
+    """Return apt.state_of() what is there now, QEMU and firmware; fetch nothing."""
+    qemu, why = _qemu()
+    binary = Path(qemu[0]) if why else None
+    where = base.relative(FOLDER)
+    advice = (
+        f"The first command that needs it fetches Debian's backport (21 MB) and Debian 13's OpenSBI (0.2 MB) "
+        f"into {where}. If that is not possible, install QEMU {'.'.join(map(str, MINIMUM))} or newer with "
+        "OpenSBI 1.6 or newer. Without them kernels for riscv64 with software tags are built, but not run, "
+        "and tests that would are skipped."
+    )
+    if binary is None or binary.is_file():
+        if not _own_firmware(qemu):
+            firmware = _unpacked_firmware()
+            if not firmware.is_file():
+                return apt.state_of("", firmware, None, advice)
+            qemu += ["-bios", str(firmware)]
+        trouble = _trouble(qemu)
+        trouble = trouble and f"{trouble}. Delete {where}"
+    else:
+        trouble = None
+    found = outside.version(outside.Tool("qemu-masks", qemu[0], "", "test", ""))
+    return apt.state_of(found[0] if found else "", binary, trouble, advice)
+
+
 @functools.cache
 def command():
     """Return QEMU's command and the options that it always needs. Raises Unavailable."""
-    found = outside.version(outside.BY_KEY["qemu-riscv64"])
+    qemu, why = _qemu()
     with base.locked(FOLDER):
-        if found and found[1] >= MINIMUM:
-            qemu = [COMMAND]
-        else:
-            why = f"QEMU {found[0]} has no pointer masking" if found else "QEMU is not installed"
-            qemu = apt.unpacked_qemu(FOLDER, COMMAND)
-            if not Path(qemu[0]).is_file():
-                apt.fetch_qemu(FOLDER, PACKAGES, ROOM, 21, why)
+        if why and not Path(qemu[0]).is_file():
+            apt.fetch_qemu(FOLDER, PACKAGES, ROOM, 21, why)
         if not _own_firmware(qemu):
-            folder = FOLDER / "firmware"
-            firmware = folder / "usr/lib/riscv64-linux-gnu/opensbi/generic/fw_dynamic.bin"
+            firmware = _unpacked_firmware()
             if not firmware.is_file():
-                _fetch_firmware(folder)
+                _fetch_firmware(FOLDER / "firmware")
             qemu += ["-bios", str(firmware)]
-    if trouble := outside.trouble(qemu, "virt", CPU):
+    if trouble := _trouble(qemu):
         raise Unavailable(f"{qemu[0]} does not start a machine: {trouble}. Delete {base.relative(FOLDER)}")
     return qemu
 

@@ -35,34 +35,24 @@ def _trouble(command):
 
 
 def state():
-    """Return ("ok" | "missing" | "broken", version, the file or None, what to do) for the present state;
-    fetches nothing.
-
-    The file is None if it is the machine's own QEMU."""
+    """Return apt.state_of() what is there now; fetch nothing."""
     own = _installed()
     if own and own[0] >= MINIMUM:
-        command, version, binary = [COMMAND], own[1], None
-    else:
-        command = apt.unpacked_qemu(FOLDER, COMMAND)
-        binary = Path(command[0])
-        found = outside.version(outside.Tool("qemu-mte", command[0], "", "test", ""))
-        version = found[0] if found else ""
-    if binary is None or binary.is_file():
-        why = _trouble(command)
-        if why is None:
-            return "ok", version, binary, ""
-        advice = f"It does not start a machine: {why}."
-        if binary:
-            advice += f" Delete {base.relative(FOLDER)}."
-        return "broken", version, binary, advice
+        return apt.state_of(own[1], None, _trouble([COMMAND]), "")
+    command = apt.unpacked_qemu(FOLDER, COMMAND)
+    binary = Path(command[0])
+    found = outside.version(outside.Tool("qemu-mte", command[0], "", "test", ""))
+    why = _trouble(command) if binary.is_file() else None
     where = base.relative(FOLDER)
+    if why:
+        why += f". Delete {where}"
     advice = (
         f"The first command that needs it fetches Debian's backport (13 MB) into {where}. If that is not "
         f"possible, install QEMU {'.'.join(map(str, MINIMUM))} or newer, or unpack the backports suite's "
         f"{', '.join(PACKAGES)} by dpkg-deb -x into {where}/root. Without it kernels with hardware tags are "
         "built, but not run, and tests that would are skipped."
     )
-    return "missing", "", binary, advice
+    return apt.state_of(found[0] if found else "", binary, why, advice)
 
 
 @functools.cache

@@ -82,38 +82,78 @@ class Code:
         if known or offset == 0:
             return True
         follows = self.follows_call(address)
-        if not follows or access is None or self._machine != "EM_AARCH64":
+        if not follows or access is None or self._machine not in _ACCESSES:
             return follows is False
         # The access may follow a call. Then the call before it has nothing to do with it.
-        return self._does(self._word(address), *access) and not self._is_check(address - 4)
+        word = int.from_bytes(self._bytes(address, 4) or self._bytes(address, 2), "little")
+        return _does(_ACCESSES[self._machine](word), *access) and not self._is_check(address)
 
     def _is_check(self, address):
-        """Does the call at @address go to a function that checks memory for its caller?"""
-        word = self._word(address)
-        if word >> 26 != 0x25:
-            return False
-        distance = (word & 0x3FFFFFF) - ((word & 0x2000000) << 1)
-        found = self._functions.at(address + 4 * distance)
+        """Does the call before @address go to a function that checks memory for its caller?"""
+        target = self._called(address)
+        found = self._functions.at(target) if target is not None else None
         return found is not None and bool(_CHECKS.match(found[0]))
 
-    @staticmethod
-    def _does(word, kind, size):
-        """Is the arm64 instruction @word an access of this @kind and @size, as far as it tells?"""
-        if word is None or word >> 25 & 0b0101 != 0b0100 or kind not in ("read", "write", "access"):
-            return False
-        general = not word >> 26 & 1
-        own, load = None, None
-        if word & 0x3A000000 == 0x38000000:
-            # One register; with bit 21 and these bits clear it is an atomic operation, which does both.
-            atomic = word & 0x01200C00 == 0x00200000
-            own = 1 << (word >> 30) if general else None
-            load = None if atomic or not general else bool(word >> 22 & 3)
-        elif word & 0x3A000000 == 0x28000000:
-            own = (16 if word >> 31 else 8) if general else None
-            load = bool(word >> 22 & 1)
-        elif word & 0x3F000000 == 0x08000000:
-            # Exclusive and ordered: the load of an atomic operation is reported as its write.
-            own = 1 << (word >> 30)
-        if own is not None and size is not None and own != size:
-            return False
-        return load is None or kind == "access" or load == (kind == "read")
+    def _called(self, address):
+        """Return where the call before @address goes, None if it goes through a pointer."""
+        word = self._word(address - 4)
+        if self._machine == "EM_AARCH64":
+            return address - 4 + 4 * _signed(word, 26) if word >> 26 == 0x25 else None
+        if word & 0xFFF == 0x0EF:
+            upper = word & 0xFF000 | word >> 9 & 0x800 | word >> 20 & 0x7FE
+            return address - 4 + (upper | _signed(word >> 31, 1) << 20)
+        before = self._word(address - 8)
+        if word & 0x707F != 0x67 or before is None or before & 0x7F != 0x17:
+            return None
+        # AUIPC and JALR through the same register.
+        same = before >> 7 & 31 == word >> 15 & 31
+        return address - 8 + (_signed(before >> 12, 20) << 12) + _signed(word >> 20, 12) if same else None
+
+
+def _signed(value, bits):
+    """Return the number that the lowest @bits of @value are."""
+    return (value & (1 << bits) - 1) - ((value & 1 << bits - 1) << 1)
+
+
+def _does(found, kind, size):
+    """Is the access @found, from _ACCESSES, one of this @kind and @size, as far as it tells?"""
+    if found is None or kind not in ("read", "write", "access"):
+        return False
+    own, load = found
+    if own is not None and size is not None and own != size:
+        return False
+    return load is None or kind == "access" or load == (kind == "read")
+
+
+def _access_arm64(word):
+    if word >> 25 & 0b0101 != 0b0100:
+        return None
+    general = not word >> 26 & 1
+    if word & 0x3A000000 == 0x38000000:
+        # One register; with bit 21 and these bits clear it is an atomic operation, which does both.
+        atomic = word & 0x01200C00 == 0x00200000
+        load = None if atomic or not general else bool(word >> 22 & 3)
+        return 1 << (word >> 30) if general else None, load
+    if word & 0x3A000000 == 0x28000000:
+        return (16 if word >> 31 else 8, bool(word >> 22 & 1)) if general else (None, None)
+    if word & 0x3F000000 == 0x08000000:
+        # Exclusive and ordered: the load of an atomic operation is reported as its write.
+        return 1 << (word >> 30), None
+    return None, None
+
+
+def _access_riscv(word):
+    if word & 3 != 3:
+        # C.LW and the like, by their quadrant; C.LDSP and its relatives are in the third one.
+        kind = word >> 13 & 7
+        return (4 if kind in (2, 6) else 8, kind < 4) if word & 3 in (0, 2) and kind not in (0, 4) else None
+    size, kind = 1 << (word >> 12 & 3), word & 0x7F
+    if kind in (0x03, 0x07, 0x23, 0x27):
+        return size, kind < 0x20
+    # As on arm64.
+    return (size, None) if kind == 0x2F else None
+
+
+# {machine: a function that returns (size, whether it is a load) of an instruction that accesses memory, with
+# None for what is not known, and None for another instruction}.
+_ACCESSES = {"EM_AARCH64": _access_arm64, "EM_RISCV": _access_riscv}

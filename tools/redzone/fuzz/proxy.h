@@ -151,7 +151,8 @@ void afl_cmplog_take(const struct kasan_fuzz_mailbox *box);
 /**
  * struct verdict - one thing that went wrong
  * @title: one line, such as "KASAN: slab-out-of-bounds in parse". @key: the same for each input that runs into the bug.
- * @offset: where its report begins in the console. @again: not a report, but a line that says that there was one.
+ * @offset: where its report begins in the console. @again: not a report, but a line, or no line, of a bug that was
+ * reported before.
  */
 struct verdict {
 	char title[TITLE_MAX];

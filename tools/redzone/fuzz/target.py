@@ -107,15 +107,16 @@ def put_executable(folder, numbers=False):
     return executable
 
 
-def write_configuration(executable, words, memory, options, counters, places=()):
+def write_configuration(executable, words, memory, options, counters, places=(), arch=DEFAULT):
     """Write what the libFuzzer executable has to know.
 
     words: the emulator's command. memory: of the guest, for QEMU. options: a campaign.Options. counters:
-    how many there are. places: the code address of each, if known.
+    how many there are. places: the code address of each, if known. arch: of the guest, which says where its
+    memory begins.
     """
     lines = [
         f"memory {machine_bytes(memory)}",
-        f"ram {KERNELS[DEFAULT].ram:#x}",
+        f"ram {KERNELS[arch].ram:#x}",
         f"counters {counters}",
         f"hang_ms {int(options.hang * 1000)}",
         f"boot_ms {BOOT_MS}",
@@ -178,5 +179,6 @@ def build(work, options, folder):
         if not places:
             raise Failure("the compiler made no counters: does the target have code?")
     words = qemu.qemu_command(target, "@console@")
-    write_configuration(executable, words, target.memory, options, len(places) or HASHED, places)
+    counters = len(places) or HASHED
+    write_configuration(executable, words, target.memory, options, counters, places, target.arch)
     return Target(executable, image.elf, len(places) or None)

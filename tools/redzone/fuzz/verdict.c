@@ -161,10 +161,11 @@ static size_t add_end(struct verdict *to, enum end end, const char *crash, const
 	else if (end == END_DEAD)
 		snprintf(to->title, size, "exit: the target ended the program");
 	else
-		snprintf(to->title, size, "a report without a headline");
+		/* Of most reports from a place that was reported before there is no line: kasan.repeat=. */
+		snprintf(to->title, size, "a bug that was reported before");
 	to->key = hash_title(to->title);
 	to->offset = 0;
-	to->again = false;
+	to->again = end == END_REPORT && !*crash && !*returned;
 	return 1;
 }
 

@@ -157,7 +157,7 @@ def _problems_of_generic(choice):
     bits = ARCHES[choice.arch].bits
     if (
         choice.family == "clang"
-        and choice.arch in ("x86_64", "arm", "riscv32")
+        and ARCHES[choice.arch].joins_by_or
         and offset
         and offset & (offset - 1) == 0
         and offset < 1 << (bits - 3)
@@ -168,14 +168,24 @@ def _problems_of_generic(choice):
         )
 
 
+def _able(mode):
+    """Return the architectures for which the runtime has @mode, as text."""
+    return " and ".join(name for name, arch in ARCHES.items() if mode in arch.modes)
+
+
 def _problems_of_sw_tags(choice):
     """Yield what software tags do not allow or lack."""
     if choice.mode not in ARCHES[choice.arch].modes:
         yield (
-            f"--mode sw_tags with --arch {choice.arch}: the runtime has tags for arm64 only, whose CPUs "
-            "ignore the top byte of addresses"
+            f"--mode sw_tags with --arch {choice.arch}: the runtime has tags for {_able('sw_tags')} only, "
+            "whose CPUs can ignore the top byte of addresses"
         )
         return
+    if choice.family not in ARCHES[choice.arch].tag_compilers:
+        yield (
+            f"--mode sw_tags with {choice.cc} and --arch {choice.arch}: it has no kernel-hwaddress for this "
+            "target, and would check nothing; use a Clang"
+        )
     missing = _missing(choice, *(["--layout full"] if choice.layout != "full" else []))
     if missing:
         yield (
@@ -188,6 +198,11 @@ def _problems_of_sw_tags(choice):
         yield "--mode sw_tags with gcc: GCC has outline checks only; add --outline"
     if choice.family == "gcc" and choice.tagged_globals:
         yield "--tagged-globals with gcc: GCC does not tag global variables; use a Clang"
+    elif choice.tagged_globals and not ARCHES[choice.arch].tagged_globals:
+        yield (
+            f"--tagged-globals with --arch {choice.arch}: the tag is a part of the variable's address, and "
+            "Clang 19 has no code model for this target that makes whole addresses"
+        )
     if REFUSED_BY_DRIVER.match(choice.target or ""):
         yield (
             f"--mode sw_tags with --target {choice.target}: Clang has no kernel-hwaddress for it; use "

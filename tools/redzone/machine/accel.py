@@ -12,12 +12,11 @@ import platform
 import click
 
 from redzone.core import process
+from redzone.core.arch import DEFAULT, KERNELS
 from redzone.core.base import Failure
 from redzone.core.options import Choice
 
 NAMES = ("tcg", "auto", "kvm", "hvf")
-# What hosts call the architectures of kernels, in platform.machine().
-_HOSTS = {"arm64": ("aarch64", "arm64")}
 _SYSTEMS = {"kvm": "Linux", "hvf": "Darwin"}
 _DEVICE = "/dev/kvm"
 # Holds the user's choice. A variable of the environment, because tests start commands of their own.
@@ -45,7 +44,7 @@ def obstacle(name, machine, emulator):
 
     emulator: qemu.emulator, which returns the command of its QEMU."""
     host = platform.machine()
-    if host not in _HOSTS.get(machine.arch, ()):
+    if host not in KERNELS[machine.arch].hosts:
         return f"this host's CPU is {host}, the machine's is {machine.arch}"
     if platform.system() != _SYSTEMS[name]:
         return f"it needs {'macOS' if name == 'hvf' else _SYSTEMS[name]}"
@@ -102,5 +101,6 @@ OPTION = click.option(
     type=Choice(NAMES),
     expose_value=False,
     callback=_use,
-    help="On an arm64 host: its CPU runs the kernel (kvm, hvf); auto: if it can. Default: tcg, QEMU's own.",
+    help=f"On an {DEFAULT} host: its CPU runs the kernel (kvm, hvf); auto: if it can. "
+    "Default: tcg, QEMU's own.",
 )

@@ -125,6 +125,13 @@ def emulator(machine):
     return [outside.BY_KEY[f"qemu-{machine.arch}"].command]
 
 
+def reason(arch, mode):
+    """Return why no QEMU here boots kernels of @arch and @mode, None if one does. It may be fetched now."""
+    if mode == "hw_tags":
+        return mteqemu.reason()
+    return maskqemu.reason() if mode == "sw_tags" and KERNELS[arch].tags_cpu else None
+
+
 def machine_type(machine):
     """Return QEMU's -machine for @machine. QEMU refuses memory tags for CPUs without them."""
     name = KERNELS[machine.arch].machine

@@ -91,7 +91,7 @@ def _boot(work, image, modules, folder, log, turn):
         machine, reader = work.machine(image, folder), console.Reader()
         machine.turn = turn
         if options.gdb:
-            machine.options += debug.prepare(image.elf, options.mode)
+            machine.options += debug.prepare(image.elf, options.mode, options.arch)
         try:
             on_part = screen.part if options.console else None
             outcome = qemu.boot(machine, on_line, on_program, reader, on_part)

@@ -5,6 +5,7 @@ import socket
 from pathlib import Path
 
 from redzone.core import base
+from redzone.core.arch import KERNELS
 from redzone.core.base import BUILD, ROOT
 from redzone.run import in_debugger
 
@@ -28,9 +29,11 @@ def _free_port():
     return _PORT
 
 
-def _python(debugger, mode):
+def _python(debugger, mode, arch):
     """Return lines of Python that add the command to the @debugger, "gdb" or "lldb"."""
     settings = {
+        "registers": KERNELS[arch].registers,
+        "saved": KERNELS[arch].saved,
         "granule": 8 if mode == "generic" else 16,
         "roots": [str(ROOT), base.PREBUILT_TREE],
         "folder": str(Path.cwd()),
@@ -42,8 +45,8 @@ def _python(debugger, mode):
     ]
 
 
-def prepare(elf, mode):
-    """Write the scripts for the kernel @elf of @mode. Return QEMU's options."""
+def prepare(elf, mode, arch):
+    """Write the scripts for the kernel @elf of @mode and @arch. Return QEMU's options."""
     port = _free_port()
     FOLDER.mkdir(parents=True, exist_ok=True)
     gdb = [
@@ -52,7 +55,7 @@ def prepare(elf, mode):
         f"set substitute-path {base.PREBUILT_TREE}/build {BUILD}",
         f"set substitute-path {base.PREBUILT_TREE} {ROOT}",
         "python",
-        *_python("gdb", mode),
+        *_python("gdb", mode, arch),
         "end",
         f"target remote 127.0.0.1:{port}",
         # The MMU is still off, so the debugger cannot write an instruction there.
@@ -62,7 +65,7 @@ def prepare(elf, mode):
     lldb = [
         f'target create "{elf}"',
         f"settings set target.source-map {base.PREBUILT_TREE}/build {BUILD} {base.PREBUILT_TREE} {ROOT}",
-        *(f"script {line}" for line in _python("lldb", mode)),
+        *(f"script {line}" for line in _python("lldb", mode, arch)),
         f"gdb-remote 127.0.0.1:{port}",
         # Nothing says where a kernel was loaded.
         f'target modules load --file "{elf}" --slide 0',

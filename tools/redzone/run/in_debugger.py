@@ -9,8 +9,8 @@ answer where a report would be captured (the_report), whose old contents come ba
 
 import os
 
-# The size of a granule, and names for users: debug.py sets them through begin().
-_settings = {"granule": 8, "roots": [], "folder": ""}
+# The size of a granule, names for users, and registers (core/arch.py): debug.py sets them through begin().
+_settings = {"granule": 8, "roots": [], "folder": "", "registers": (), "saved": ()}
 _ROWS = 3
 _CELLS = 16
 # Functions that call a program's or a thread's first one.
@@ -132,8 +132,9 @@ class Lldb:
         general = self._thread.GetFrameAtIndex(0).GetRegisters()[0]
         before = {one.GetName(): one.GetValueAsUnsigned() for one in general if one.GetByteSize() == 8}
         back = before["pc"]
-        new = dict(zip(("x0", "x1", "x2", "x3"), arguments, strict=False))
-        new |= {"sp": (before["sp"] - 4096) & ~15, "lr": back, "pc": entry}
+        *places, link = _settings["registers"]
+        new = dict(zip(places, arguments, strict=False))
+        new |= {"sp": (before["sp"] - 4096) & ~15, link: back, "pc": entry}
         self._set(new)
         stop = self._target.BreakpointCreateByAddress(back)
         synchronous = self._debugger.GetAsync()
@@ -144,7 +145,7 @@ class Lldb:
             frame = self._thread.GetFrameAtIndex(0)
             if frame.GetPC() != back:
                 raise RuntimeError(f"{name}() did not come back")
-            return frame.FindRegister("x0").GetValueAsUnsigned()
+            return frame.FindRegister(places[0]).GetValueAsUnsigned()
         finally:
             self._target.BreakpointDelete(stop.GetID())
             self._set(before)
@@ -412,9 +413,11 @@ def _unwind_exceptions(gdb):
             # Not while the registers are still being saved.
             if not begin < (int(pc) & (1 << 64) - 1) < end:
                 return None
-            saved = bytes(gdb.selected_inferior().read_memory(int(sp) & (1 << 64) - 1, 8 * 33))
+            names = _settings["saved"]
+            saved = gdb.selected_inferior().read_memory(int(sp) & (1 << 64) - 1, 8 * len(names))
+            saved = bytes(saved)
             found = pending.create_unwind_info(Frame(sp, pc))
-            for at, name in enumerate((*(f"x{number}" for number in range(31)), "sp", "pc")):
+            for at, name in enumerate(names):
                 found.add_saved_register(name, gdb.Value(saved[8 * at : 8 * at + 8], word))
             return found
 

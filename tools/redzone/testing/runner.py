@@ -22,8 +22,7 @@ from rich.markup import escape
 from rich.status import Status
 
 from redzone.build import builder
-from redzone.core import base, doctor, libc_source, maskqemu, mteqemu
-from redzone.core.arch import KERNELS
+from redzone.core import base, doctor, libc_source
 from redzone.core.base import LOGS, ROOT, Failure
 from redzone.machine import qemu
 from redzone.machine.console import Reader
@@ -152,12 +151,10 @@ class Context:
 
     def missing_for(self, preset):
         """Like missing(), for what building the kernel @preset needs, and a machine that boots it."""
-        machine = [f"qemu-{arch}" for arch in KERNELS if preset.startswith(f"{arch}-")]
-        reason = self.missing(*builder.tools_of(preset), *machine)
-        if reason is None and preset.startswith("arm64-hw_tags"):
-            reason = mteqemu.reason()
-        if reason is None and preset.startswith("riscv64-sw_tags"):
-            reason = maskqemu.reason()
+        arch = builder.arch_of(preset)
+        reason = self.missing(*builder.tools_of(preset), *([f"qemu-{arch}"] if arch else []))
+        if reason is None and arch:
+            reason = qemu.reason(arch, mode=preset.split("+")[0].split("-")[1])
         return reason
 
     def of_mode(self, configurations):

@@ -15,11 +15,11 @@ import textwrap
 from pathlib import Path
 
 from redzone.core import process
+from redzone.core.arch import PRESET
 from redzone.core.base import BUILD, ROOT, Failure
 from redzone.testing import libc_calls
 
 DOCUMENT = ROOT / "docs" / "use" / "run.md"
-PRESET = "arm64-generic-inline-clang"
 PROGRAM = ROOT / "examples" / "heap_bugs.c"
 # Characters of a line.
 WIDTH = 128

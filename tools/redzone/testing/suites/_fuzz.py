@@ -184,6 +184,22 @@ def lacks(context, name):
     return context.missing("gcc-arm64") if name == "gcc" else None
 
 
+def planted(fuzz, name, *options):
+    """Run @options with an input of parser.c that meets its bug. Return (what is wrong, log file)."""
+    seeds = fuzz.folder / f"{name}-seeds"
+    inputs(seeds, BUG.decode())
+    arguments = ("--dir", name, "--seeds", seeds, "--seed", 1)
+    wrong, output, log = fuzz.ends(1, HERE / "parser.c", *options, *arguments)
+    titles = fuzz.titles(name)
+    if not any("out-of-bounds" in title for title in titles):
+        wrong.append("the bug was not found")
+    # Not what the runtime only counts, because its place was reported before.
+    wrong += [f"a finding that is not a bug: {title}" for title in titles if not title.startswith("KASAN: ")]
+    edges = [line for line in output.splitlines() if " edges, " in line]
+    wrong += when(not edges or " 0 edges" in edges[-1] or ", 0 of " in edges[-1], "no coverage")
+    return wrong, log
+
+
 def missing(titles, wanted):
     """Return a text for each start of a title in @wanted that none of @titles has."""
     return [f"no finding '{start}'" for start in wanted if not any(t.startswith(start) for t in titles)]

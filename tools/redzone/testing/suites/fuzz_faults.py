@@ -20,7 +20,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from redzone.core import process
+from redzone.core import outside, process
+from redzone.core.arch import DEFAULT
 from redzone.testing import processes
 from redzone.testing.runner import SKIP, Result, result, when
 from redzone.testing.suites import _fuzz
@@ -145,7 +146,7 @@ def _environment(folder):
     for name in ("minimized", "records"):
         (folder / name).mkdir()
     emulator = folder / "emulator"
-    name = shutil.which("qemu-system-aarch64")
+    name = shutil.which(outside.BY_KEY[f"qemu-{DEFAULT}"].command)
     emulator.write_text(_EMULATOR.format(folder=folder, emulator=name))
     emulator.chmod(0o755)
     return dict(os.environ, REDZONE_QEMU=str(emulator))

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from redzone.core import base
+from redzone.core.arch import DEFAULT
 from redzone.core.base import BUILD, ROOT
 from redzone.testing.runner import result, when
 from redzone.testing.suites import _fuzz, _fuzz_seeds
@@ -63,7 +64,7 @@ TARGETS = (
         "module.c",
         _fuzz_seeds.modules,
         4096,
-        (*(f"kernel/module/{name}.c" for name in MODULE), "kernel/arch/arm64/module.c"),
+        (*(f"kernel/module/{name}.c" for name in MODULE), f"kernel/arch/{DEFAULT}/module.c"),
         slower=4,
     ),
     Target(

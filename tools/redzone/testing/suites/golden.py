@@ -7,7 +7,7 @@ build (addresses, task numbers, code offsets) are masked on both sides. Tools an
 so it must not change.
 
 By default each mode, compiler, kind of check and allocator is in one kernel; --rest has those that put them
-together in another way.
+together in another way. With --arch the kernel of that architecture must print the same reports.
 
 With REDZONE_UPDATE_GOLDEN=1 in the environment, the suite rewrites reports that differ.
 """
@@ -17,6 +17,7 @@ import re
 
 from redzone.build import builder
 from redzone.core import base
+from redzone.core.arch import DEFAULT
 from redzone.core.base import ROOT, Failure
 from redzone.machine import console, qemu
 from redzone.testing.runner import SKIP, Result, asked, result, rewrite, when
@@ -42,7 +43,7 @@ CONFIGURATIONS = (
     ("hw_tags", "clang-19", "asymm"),
 )
 MODES = ("generic", "sw_tags", "hw_tags")
-OPTIONS = ("rest",)
+OPTIONS = ("rest", "arch")
 QUICK = "part"
 IN_QUICK = (CONFIGURATIONS[0], ("sw_tags", "clang-19", "inline"), ("hw_tags", "clang-19", "sync"))
 REST = (
@@ -69,6 +70,9 @@ NOT_BY_TAG |= {"dma-invalid-unmap", "dma-out-of-bounds"}
 BY_SLACK = {"slack-free", "slack-krealloc", "slack-walk"}
 NOT_BY_TAG |= BY_SLACK
 LATE = "asynchronous"
+# On DEFAULT this memory is the first of RAM, so there is nothing to show before it. Other machines have their
+# firmware there.
+FIRST_OF_RAM = {"page-redzone"}
 
 _HEX16 = re.compile(r"\b(?:0x)?([0-9a-f]{16})\b")
 _FRAME = re.compile(r"\+0x[0-9a-f]+/0x[0-9a-f]+")
@@ -214,19 +218,32 @@ def prefix_width(lines):
     return widths.pop() if len(widths) == 1 else None
 
 
-def judge(name, lines, golden):
-    """Return what is wrong with a console, as a list of texts. @golden: the console that it must match."""
+def _from_the_access_on(lines):
+    """Return the lines of a normalized report without the rows of memory before that of the access."""
+    at = next((number for number, line in enumerate(lines) if line.startswith(">ROW:")), 0)
+    return [line for number, line in enumerate(lines) if number >= at or not line.startswith(" ROW:")]
+
+
+def judge(name, lines, golden, arch=DEFAULT):
+    """Return what is wrong with a console, as a list of texts. @golden: the console that it must match, which
+    the kernel of DEFAULT has printed; this one is that of @arch."""
     found, wanted = reports(lines), reports(golden)
     if len(found) != 1 or found[0].truncated:
         return [f"{base.plural(len(found), 'report')}, expected one complete report"]
     wrong = when(prefix_width(lines) is None, "timestamps of different widths")
-    return wrong + difference(name, normalize(wanted[0]), normalize(found[0]))
+    both = [normalize(wanted[0]), normalize(found[0])]
+    if arch != DEFAULT and name in FIRST_OF_RAM:
+        both = [_from_the_access_on(report) for report in both]
+    return wrong + difference(name, *both)
 
 
-def _configuration(context, configuration, update):
+def _configuration(context, configuration, update, arch=DEFAULT, only=None):
+    """Yield the results of one configuration. @update: write the reports that differ. @only: names of bugs,
+    None for all."""
     mode, compiler, where, *allocator = configuration
     label = ".".join(([] if mode == "generic" else [mode]) + [compiler, where, *allocator])
-    preset = builder.preset_name(mode, where, compiler, *allocator)
+    label = label if arch == DEFAULT else f"{arch}.{label}"
+    preset = builder.preset_name(mode, where, compiler, *allocator, arch=arch)
     hardware = mode == "hw_tags"
     reason = context.missing_for(preset)
     if reason:
@@ -240,13 +257,14 @@ def _configuration(context, configuration, update):
 
     def one(name):
         slack = ["kasan.slack=check"] if name in BY_SLACK else []
-        target = qemu.Machine(
-            image.image, mode=mode, append=append + slack, arguments=[name], timeout=TIMEOUT
-        )
+        options = {"append": append + slack, "arguments": [name], "timeout": TIMEOUT}
+        target = qemu.Machine(image.image, arch=arch, mode=mode, **options)
         _, lines, log = context.boot(f"{label}/{name}", target)
         path = folder(mode) / f"{golden_name(where, name, named[name])}.log"
         golden = lines_of(path)
-        wrong = judge(name, lines, golden) if reports(golden) else ["there is no golden report of this name"]
+        wrong = ["there is no golden report of this name"]
+        if reports(golden):
+            wrong = judge(name, lines, golden, arch)
         if wrong and update:
             if len(reports(lines)) != 1:
                 raise Failure(f"bugs {name} did not give one report; see {base.relative(log)}")
@@ -257,7 +275,25 @@ def _configuration(context, configuration, update):
 
     unseen = UNSEEN.get(configuration, ())
     named = titles(mode)
-    yield from context.each(one, [name for name in named if name not in unseen])
+    yield from context.each(one, [name for name in only or named if name not in unseen])
+
+
+def of_arch(arch):
+    """Return the configurations of the kernel of @arch: all of its modes and compilers, one allocator."""
+    kernel = builder.kernel_of(arch)
+    return [
+        one
+        for one in CONFIGURATIONS
+        if len(one) == 3
+        and one[0] in kernel.modes
+        and one[1] in kernel.compilers.get(one[0], builder.COMPILERS)
+    ]
+
+
+def shared(context, arch, configuration, only=None):
+    """Yield the results of a configuration of another architecture, @arch, which must print what DEFAULT's
+    kernel has printed."""
+    yield from _configuration(context, configuration, False, arch, only)
 
 
 def _types():
@@ -289,6 +325,10 @@ def _text(path):
 
 
 def run(context):
+    if context.arch not in (None, DEFAULT):
+        for configuration in context.of_mode(of_arch(context.arch)):
+            yield from shared(context, context.arch, configuration)
+        return
     if not context.rest:
         yield from _types()
     for configuration in context.of_mode(context.part(CONFIGURATIONS, IN_QUICK, REST)):

@@ -374,6 +374,35 @@ def assumptions(sources):
     return problems
 
 
+# Names of architectures belong to core/arch.py, and to what is about one of them: programs and packages,
+# machine code, recorded figures, and configurations of tests.
+_NAMES_OF_ARCHES = re.compile(
+    r"(?<![a-z0-9])(?:arm64|aarch64|riscv(?:32|64)?|x86_64|s390x|powerpc64le|loongarch64)(?![a-z0-9])"
+)
+_ABOUT_ONE = re.compile(
+    r"tools/redzone/(?:core/(?:arch|outside|distributions|mteqemu|maskqemu|doctor)\.py|decode/roles\.py"
+    r"|kit/(?:audit\w*|flags|size)\.py|libraries/catalogue\.py|bench/(?:figures|lockdep|seconds)\.py"
+    r"|testing/(?:suites/|mutation/explained\.py))"
+)
+
+
+def named_arches(sources):
+    """Return the texts in the command's code that name an architecture: core/arch.py has what differs."""
+    problems = []
+    for name, text in sorted(sources.items()):
+        if not name.startswith("tools/redzone/") or _ABOUT_ONE.match(name):
+            continue
+        tree = ast.parse(text)
+        said = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        problems += [
+            f"{name}:{node.lineno}: {node.value!r:.60}; core/arch.py has what differs between architectures"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str)
+            if id(node) not in said and _NAMES_OF_ARCHES.search(node.value)
+        ]
+    return problems
+
+
 def run(context):
     paths = files()
     yield from _tree_rules(paths)
@@ -391,6 +420,8 @@ def run(context):
     yield result("architecture-calls", upward_calls(texts))
     yield result("architecture-members", hidden_members(texts))
     yield result("architecture-assumptions", assumptions(texts))
+    tools = {str(path.relative_to(ROOT)): path.read_text() for path in paths if path.suffix == ".py"}
+    yield result("architecture-names", named_arches(tools))
     yield result("ports", _port_problems())
     yield result("figures-of-documents", figures.problems())
     documents = {path: path.read_text(encoding="utf-8") for path in paths if path.suffix == ".md"}

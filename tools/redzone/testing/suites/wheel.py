@@ -17,13 +17,13 @@ import zipfile
 from pathlib import Path
 
 from redzone.core import base, process
+from redzone.core.arch import PRESET
 from redzone.core.base import ROOT
 from redzone.testing.runner import PASS, SKIP, Result, result, when
 
 SLOW = True
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 TIMEOUT = 600
-PRESET = "arm64-generic-inline-clang"
 
 BUG = """\
 #include <stdlib.h>
