@@ -10,8 +10,8 @@ class Kernel:
 
     machine: QEMU's -machine. ram: where its memory begins. musl: the C library's name of the architecture.
     cpu: QEMU's model for "max", which old versions do not have for each architecture; tags_cpu: with
-    software tags, None if every CPU has them. modes: of KASAN, which it has. compilers: that can make a mode,
-    if not all can. lacks: features of builder.FEATURES that it does not have.
+    software tags, None if every CPU has them. modes: of KASAN, which it has. compilers: that can make a mode
+    or a feature, if not all can. lacks: features of builder.FEATURES that it does not have.
     """
 
     machine: str
@@ -77,8 +77,8 @@ ARCHES = {
         kernel=Kernel(
             *("virt", 0x80000000, "riscv64", "rv64", "rv64,smnpm=true"),
             modes=("generic", "sw_tags", "off"),
-            compilers={"sw_tags": ("clang-19",)},
-            lacks=("scs", "scs-runtime", "erase", "taggedglobals"),
+            compilers={"sw_tags": ("clang-19",), "scs": ("clang-19",)},
+            lacks=("erase", "taggedglobals"),
         ),
         # One offset for all page tables: the shadow ends 4 GiB below the end, where the image lies.
         shadows={
