@@ -24,3 +24,5 @@ set(REDZONE_USER_BASE 0x400000)
 set(REDZONE_ARCH_UART "")
 # Software tags: a variable on the stack asks for its tag, and gets none if this CPU has no pointer masking.
 set(REDZONE_ARCH_TAGS_STACK -mllvm -hwasan-generate-tags-with-calls=1)
+# Test suites that only this kernel has.
+set(REDZONE_ARCH_TESTS fence_test.c)

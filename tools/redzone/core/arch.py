@@ -78,7 +78,7 @@ ARCHES = {
             *("virt", 0x80000000, "riscv64", "rv64", "rv64,smnpm=true"),
             modes=("generic", "sw_tags", "off"),
             compilers={"sw_tags": ("clang-19",), "scs": ("clang-19",)},
-            lacks=("erase", "taggedglobals"),
+            lacks=("taggedglobals",),
         ),
         # One offset for all page tables: the shadow ends 4 GiB below the end, where the image lies.
         shadows={
