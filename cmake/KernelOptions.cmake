@@ -53,7 +53,7 @@ if(REDZONE_TAGGED_GLOBALS)
 endif()
 if(REDZONE_SHADOW_CALL_STACK)
   if(NOT REDZONE_ARCH_SCS_RESERVE)
-    message(FATAL_ERROR "The kernel for '${REDZONE_ARCH}' has no shadow call stack")
+    message(FATAL_ERROR "The kernel for '${REDZONE_ARCH}' has no shadow call stack with ${CMAKE_C_COMPILER_ID}")
   endif()
   list(APPEND kernel_defs CONFIG_SHADOW_CALL_STACK=1)
   # Every function leaves the register alone, also the runtime's, which by default store nothing there.

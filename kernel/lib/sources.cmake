@@ -4,6 +4,11 @@ if(REDZONE_IRQSOFF)
 else()
   set(irqsoff)
 endif()
+if(REDZONE_SHADOW_CALL_STACK)
+  set(scs scs.c scs_fault.c)
+else()
+  set(scs)
+endif()
 set(REDZONE_LIB_SOURCES
     console.c
     die.c
@@ -22,6 +27,7 @@ set(REDZONE_LIB_SOURCES
     printk.c
     program_fault.c
     random.c
+    ${scs}
     sort.c
     stacktrace.c
     string.c
@@ -39,4 +45,5 @@ set(REDZONE_LIB_UNINSTRUMENTED
     mem.c
     overflow.c
     program_fault.c
+    ${scs}
     stacktrace.c)

@@ -14,6 +14,7 @@
 #include <kernel/slab.h>
 #include <kernel/string.h>
 #include <kasan/port.h>
+#include <asm/stacktrace.h>
 
 #include "kasan_test.h"
 #include "kasan_whole.h"
@@ -251,7 +252,7 @@ static void spoil_stack_bounds(void *record, bool frame)
 /* Interrupts are off, because only an interrupt could look at this task's stack. */
 static noinline void spoil_stack_pointer(struct subject *subject)
 {
-	void *record = __builtin_frame_address(0);
+	void *record = (void *)arch_frame_record((uintptr_t)__builtin_frame_address(0));
 	bool frame = prandom_u32_state(&rnd) % 2;
 	size_t size = current->stack_size;
 	void *stack = current->stack;
@@ -286,7 +287,7 @@ static void stack_pointer_of_the_task(struct kunit *test)
 /* The two words of a frame: the caller's frame, and where to return to. */
 static noinline void spoil_frame_record(struct subject *subject)
 {
-	void *record = __builtin_frame_address(0);
+	void *record = (void *)arch_frame_record((uintptr_t)__builtin_frame_address(0));
 	unsigned long flags;
 
 	local_irq_save(flags);

@@ -20,6 +20,7 @@
 #include <kernel/timer.h>
 #include <kernel/vmalloc.h>
 #include <kernel/wait.h>
+#include <asm/stacktrace.h>
 
 #include "kasan_test.h"
 #include "module_sample.h"
@@ -327,7 +328,7 @@ static int fault_of_next(struct kunit *test)
 
 static void user_mode(struct kunit *test)
 {
-	/* The program's x18 is its own, through interrupts and system calls. */
+	/* The program's register is its own, through interrupts and system calls. */
 	USER_TEST_PASSES(test, "registers", "100000");
 	USER_TEST_PASSES(test, "getpid");
 	KUNIT_EXPECT_EQ(test, fault_of_next(test), 0);
@@ -376,13 +377,13 @@ static void killed_in_deep_calls(struct kunit *test)
 	}
 }
 
-/* Does the function at @code push its return address? */
-static bool pushes(const u32 *code)
+/* Does the function that starts at @code push its return address? */
+static bool pushes(uintptr_t code)
 {
 	bool found = false;
 
-	for (int i = 0; i < 16; i++)
-		found |= code[i] == SCS_PUSH_INSN;
+	for (uintptr_t pc = code + 4; pc <= code + 64; pc += 4)
+		found |= scs_has_pushed(code, pc);
 	return found;
 }
 
@@ -399,7 +400,7 @@ static void modules(struct kunit *test)
 	function = (__typeof__(function))module_address(m, "sample_through_pointer");
 	KUNIT_EXPECT_EQ(test, function(4, 5), 9);
 	KUNIT_EXPECT_EQ(test, scs_pointer(), top);
-	KUNIT_EXPECT_TRUE(test, pushes((const u32 *)function));
+	KUNIT_EXPECT_TRUE(test, pushes((uintptr_t)function));
 	KUNIT_EXPECT_EQ(test, unload_module("module_sample"), 0);
 	KUNIT_EXPECT_EQ(test, fault_of_thread(), 0);
 }
@@ -423,7 +424,8 @@ static noinline int step(int value)
 /* Overwrites the return address in its own frame record, as an overflow of a buffer would. */
 static noinline int overwrite(int value)
 {
-	volatile uintptr_t *record = __builtin_frame_address(0);
+	volatile uintptr_t *record =
+		(volatile uintptr_t *)arch_frame_record((uintptr_t)__builtin_frame_address(0));
 
 	record[1] = (uintptr_t)hijack;
 	barrier();

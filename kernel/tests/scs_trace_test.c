@@ -11,6 +11,8 @@
 #include <kernel/slab.h>
 #include <kernel/stacktrace.h>
 #include <kernel/string.h>
+#include <asm/ptrace.h>
+#include <asm/stacktrace.h>
 
 #include "kasan_test.h"
 #include "scs_test.h"
@@ -19,16 +21,16 @@
  * element 0 differs from that of another trace. */
 static noinline size_t trace_of_frames(uintptr_t *pcs, size_t max)
 {
-	const uintptr_t *record = __builtin_frame_address(0);
+	uintptr_t fp = (uintptr_t)__builtin_frame_address(0);
 	size_t n = 0;
 
 	while (n < max) {
-		const uintptr_t *next = (const uintptr_t *)record[0];
+		const uintptr_t *record = (const uintptr_t *)arch_frame_record(fp);
 
 		pcs[n++] = record[1];
-		if (next <= record)
+		if (record[0] <= fp)
 			break;
-		record = next;
+		fp = record[0];
 	}
 	return n;
 }
@@ -62,7 +64,8 @@ static void traces(struct kunit *test)
 /* A trace comes from the shadow call stack, so wrong frame records do not matter. */
 static noinline size_t trace_without_frames(uintptr_t *pcs)
 {
-	volatile uintptr_t *record = __builtin_frame_address(0);
+	volatile uintptr_t *record =
+		(volatile uintptr_t *)arch_frame_record((uintptr_t)__builtin_frame_address(0));
 	const uintptr_t next = record[0];
 	size_t n;
 
@@ -83,15 +86,24 @@ static void traces_without_frame_records(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, is_in(pcs[n - 1], ret_from_fork));
 }
 
+/* The frame pointer that belongs to the frame record at @record. */
+static uintptr_t frame_pointer_of(const uintptr_t *record)
+{
+	const uintptr_t at = (uintptr_t)kasan_reset_tag(record);
+
+	return at + (at - arch_frame_record(at));
+}
+
 /* An entry with an authentication code, as the compiler stores it if it signs return addresses. */
 static noinline void authentication_codes(struct kunit *test)
 {
 	volatile uintptr_t *entry = (volatile uintptr_t *)scs_pointer() - 1;
-	const uintptr_t plain = *entry;
+	const uintptr_t plain = *entry, code = 0x2a5aUL << 48;
 	uintptr_t pcs[DEPTH], frames[DEPTH];
 	size_t n, m;
 
-	*entry = plain ^ 0x2a5aUL << 48;
+	kunit_needs(test, scs_strip(plain ^ code) == plain, "return addresses with signatures");
+	*entry = plain ^ code;
 	n = stack_trace_save(pcs, DEPTH, NULL);
 	*entry = plain;
 	m = trace_of_frames(frames, DEPTH);
@@ -104,20 +116,22 @@ static noinline void authentication_codes(struct kunit *test)
  * Traces of contexts that the shadow call stack does not cover come from frame records. Here there is one record of
  * a made-up context: the trace must have its return address, and nothing else.
  */
-static size_t trace_of_context(uintptr_t pc, uintptr_t x18, uintptr_t *pcs)
+static size_t trace_of_context(uintptr_t pc, uintptr_t top, uintptr_t *pcs)
 {
 	uintptr_t record[2] = {0, (uintptr_t)ret_from_fork};
-	struct pt_regs regs = {
-		.pc = pc, .regs[18] = x18, .regs[29] = (uintptr_t)kasan_reset_tag(record)};
+	struct pt_regs regs = {};
 
+	regs.pc = pc;
+	regs.regs[REG_SCS] = top;
+	regs.regs[REG_FP] = frame_pointer_of(record);
 	return stack_trace_save(pcs, DEPTH, &regs);
 }
 
-static void expect_frame_records(struct kunit *test, uintptr_t pc, uintptr_t x18)
+static void expect_frame_records(struct kunit *test, uintptr_t pc, uintptr_t top)
 {
 	uintptr_t pcs[DEPTH];
 
-	KUNIT_EXPECT_EQ(test, trace_of_context(pc, x18, pcs), 2);
+	KUNIT_EXPECT_EQ(test, trace_of_context(pc, top, pcs), 2);
 	KUNIT_EXPECT_EQ(test, pcs[0], pc);
 	KUNIT_EXPECT_EQ(test, pcs[1], (uintptr_t)ret_from_fork);
 }

@@ -46,6 +46,11 @@ set(REDZONE_TESTS_SOURCES
 # Compiled as programs are, for floating point.
 set(REDZONE_TESTS_FP_SOURCES fpu_work.c)
 
+# The architecture's own: arch.cmake names them.
+foreach(file IN LISTS REDZONE_ARCH_TESTS)
+  list(APPEND REDZONE_TESTS_SOURCES ../arch/${REDZONE_ARCH}/tests/${file})
+endforeach()
+
 if(REDZONE_SHADOW_CALL_STACK)
   list(APPEND REDZONE_TESTS_SOURCES scs_test.c scs_trace_test.c)
 endif()

@@ -52,6 +52,18 @@ int main(int argc, char **argv)
 \treturn 0;
 }
 """
+# The pointer's register in messages, and what a program is changed to, by architecture.
+REGISTER = {"arm64": "x18", "riscv64": "gp"}
+OTHER = {"x18": "gp", "msr daifset, #2": "csrci sstatus, 2"}
+
+
+def _for(arch, text):
+    """Return the program @text, which is arm64's, for @arch."""
+    for word, other in OTHER.items() if arch == "riscv64" else ():
+        text = text.replace(word, other)
+    return text
+
+
 # Uses all of a CPU's shadow call stack in an interrupt.
 INTERRUPT = """
 #include <kernel/irqflags.h>
@@ -101,16 +113,18 @@ module_exit(end);
 """
 
 
-@first(1, "cc", ["clang-19", "gcc"])
-def test_overflow(redzone, source, tmp_path, cc):
-    result = redzone("run", "--shadow-call-stack", "--cc", cc, "--log", "console.log", source(DEEP), status=3)
+@first(1, ("arch", "cc"), [("arm64", "clang-19"), ("arm64", "gcc"), ("riscv64", "clang-19")])
+def test_overflow(redzone, source, tmp_path, arch, cc):
+    options = ("--arch", arch, "--shadow-call-stack", "--cc", cc, "--log", "console.log")
+    result = redzone("run", *options, source(DEEP), status=3)
     assert re.search(
         r"^redzone: the program crashed: shadow call stack overflow: depth\(\) at program\.c:\d+$",
         result.stderr,
         re.MULTILINE,
     ), result.stderr
     log = (tmp_path / "console.log").read_text(encoding="utf-8")
-    assert re.search(r"shadow call stack overflow: task main/\d+, x18 [0-9a-f]{16}$", log, re.MULTILINE)
+    task = rf"shadow call stack overflow: task main/\d+, {REGISTER[arch]} [0-9a-f]{{16}}$"
+    assert re.search(task, log, re.MULTILINE)
     # Both ends of the trace are there, and as many calls as there are entries: 64 KiB, without word 0.
     assert len(re.findall(r" depth\+0x", log)) > 40
     assert " program_thread+0x" in log
@@ -146,23 +160,30 @@ def test_pointer_as_it_was(redzone, source):
 # Unmapped, a user address, garbage, misaligned, the kernel's code, and other memory that may be written.
 @first(
     2,
-    ("value", "where"),
+    ("value", "where", "arch"),
     [
-        ("ffff00deadbeef00", "callee"),
-        ("10000000", "callee"),
-        ("4141414141414140", "callee"),
-        ("4", "main"),
-        ("ffff800080000000", "callee"),
-        ("1", "main"),
+        ("ffff00deadbeef00", "callee", "arm64"),
+        ("10000000", "callee", "arm64"),
+        ("4141414141414140", "callee", "arm64"),
+        ("4", "main", "arm64"),
+        ("ffff800080000000", "callee", "arm64"),
+        ("1", "main", "arm64"),
+        ("10000000", "callee", "riscv64"),
+        ("4141414141414140", "callee", "riscv64"),
+        ("4", "main", "riscv64"),
+        ("ffffffff90000000", "callee", "riscv64"),
+        ("1", "main", "riscv64"),
     ],
 )
-def test_corrupted_pointer(redzone, source, tmp_path, value, where):
-    options = ("--shadow-call-stack", "--log", "console.log", source(POINTER))
+def test_corrupted_pointer(redzone, source, tmp_path, value, where, arch):
+    program = source(_for(arch, POINTER))
+    options = ("--arch", arch, "--shadow-call-stack", "--log", "console.log", program)
     result = redzone("run", *options, "--", value, status=3)
     assert "redzone: the program crashed: corrupted shadow call stack pointer: " in result.stderr
     log = (tmp_path / "console.log").read_text(encoding="utf-8")
-    assert re.search(r"corrupted shadow call stack pointer: task main/\d+, x18 [0-9a-f]{16}\n", log)
+    task = rf"corrupted shadow call stack pointer: task main/\d+, {REGISTER[arch]} [0-9a-f]{{16}}\n"
+    assert re.search(task, log)
     assert "Kernel panic - not syncing: corrupted shadow call stack pointer" in log
-    # The first function of the trace that is not the kernel's.
+    # The first function of the trace that is not one in which the kernel notices.
     trace = re.findall(r"^(?:\[.*?\] )? (\w+)\+0x", log.partition("Call trace:")[2], re.MULTILINE)
-    assert next(name for name in trace if "irq" not in name) == where, log
+    assert next(name for name in trace if not re.search("irq|interrupt|scs_check", name)) == where, log

@@ -115,5 +115,15 @@ def test_compilers():
     builder.check_kernel("arm64", "sw_tags", "gcc")
     with pytest.raises(base.Failure, match="with --arch riscv64 and --cc gcc: it takes clang-19"):
         builder.check_kernel("riscv64", "sw_tags", "gcc")
+    # GCC 12 has no shadow call stack for RISC-V.
+    builder.choose_features(shadow_call_stack=True)
+    try:
+        builder.check_kernel("arm64", "generic", "gcc")
+        builder.check_kernel("riscv64", "generic", "clang-19")
+        words = "--shadow-call-stack with --arch riscv64 and --cc gcc: it takes clang-19"
+        with pytest.raises(base.Failure, match=words):
+            builder.check_kernel("riscv64", "generic", "gcc")
+    finally:
+        builder.choose_features()
     with pytest.raises(base.Failure, match="--arch arm: there is no kernel for it; accepted: arm64, riscv64"):
         builder.check_kernel("arm", "generic")

@@ -12,6 +12,8 @@ if(CMAKE_C_COMPILER_ID STREQUAL "GNU")
 endif()
 # GCC's option for no frames in functions that call nothing.
 set(REDZONE_ARCH_GNU_NO_LEAF_FRAME -momit-leaf-frame-pointer)
+# Clang writes into each piece of a large frame, so stack erasing need not search all of a stack.
+set(REDZONE_ARCH_STACK_PROBES ON)
 # Its name in the C library of programs, musl.
 set(REDZONE_ARCH_LIBC aarch64)
 # Link address of programs in user mode.

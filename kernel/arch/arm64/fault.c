@@ -10,6 +10,7 @@
 #include <kernel/fault.h>
 #include <kernel/kernel.h>
 #include <kernel/module.h>
+#include <kernel/scs.h>
 #include "internal.h"
 #include "mte.h"
 

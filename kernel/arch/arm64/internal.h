@@ -55,25 +55,6 @@ void early_clock_init(void);
 /* Start the tick on the calling CPU, a secondary one. */
 void timer_start_cpu(void);
 
-/* scs.c */
-#ifdef CONFIG_SHADOW_CALL_STACK
-#include <kernel/scs.h>
-/* Return: the shadow call stack of this kind, of the running task and this CPU. */
-struct scs_place scs_place_of(enum scs_kind kind);
-
-#endif
-
-/* traps.c */
-#ifdef CONFIG_SHADOW_CALL_STACK
-/* Did the code of @regs return with an empty shadow call stack? Then print so. */
-bool scs_handle_underflow(struct pt_regs *regs);
-#else
-static inline bool scs_handle_underflow(struct pt_regs *regs)
-{
-	return false;
-}
-#endif
-
 /* fault.c */
 /* Return: the access that @regs says was refused. @exec: of an instruction. */
 struct fault fault_of(const struct pt_regs *regs, bool exec);
@@ -94,8 +75,6 @@ void el1_sync_handler(struct pt_regs *regs);
 #ifdef CONFIG_SHADOW_CALL_STACK
 const void *el1_irq_handler(struct pt_regs *regs);
 void el1_irq_exit(const void *outer);
-_Noreturn void scs_fault_handler(struct pt_regs *regs);
-_Noreturn void scs_unbalanced_handler(uintptr_t is, uintptr_t was);
 #else
 void el1_irq_handler(struct pt_regs *regs);
 #endif

@@ -121,7 +121,7 @@ bool arch_finish_shadow_load(struct pt_regs *regs)
 {
 	const u32 insn = read_insn(regs->pc);
 
-	if (RD(insn) == REG_SP || RD(insn) == REG_GP)
+	if (RD(insn) == REG_SP || RD(insn) == REG_GP || RD(insn) == REG_CURRENT)
 		return false;
 	/* "No byte is accessible", extended as the load would have done it. */
 	if (!(FUNCT3(insn) & 4))

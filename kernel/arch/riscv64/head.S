@@ -9,8 +9,10 @@
  * the moment when the MMU is switched on (kept for the other CPUs). early_init() then builds the final map in C.
  */
 #include <asm/csr.h>
+#include <asm/current.h>
 #include <asm/memory.h>
 #include <asm/pgtable.h>
+#include <asm/scs.h>
 #include <asm/switch.h>
 #include <kasan/config.h>
 
@@ -133,7 +135,10 @@ primary_entry:
 	j	3b
 4:
 	lla	sp, boot_stack_top
-	lla	gp, init_task
+	lla	CURRENT, init_task
+#ifdef CONFIG_SHADOW_CALL_STACK
+	ld	gp, TASK_SCS_BASE(CURRENT)
+#endif
 	mv	tp, zero
 	lla	t0, _text
 	sub	t0, t0, s2
@@ -240,9 +245,12 @@ secondary_entry:
 	lla	t0, secondary_boot	/* { task, stack top } per CPU */
 	slli	t1, s1, 4
 	add	t0, t0, t1
-	ld	gp, 0(t0)
+	ld	CURRENT, 0(t0)
 	ld	sp, 8(t0)
-	sd	s1, CTX_CPU(gp)
+#ifdef CONFIG_SHADOW_CALL_STACK
+	ld	gp, TASK_SCS_BASE(CURRENT)
+#endif
+	sd	s1, CTX_CPU(CURRENT)
 	mv	tp, zero
 	mv	s0, zero
 	mv	a0, s1
@@ -276,3 +284,13 @@ boot_stack:
 boot_stack_top:
 overflow_stack:
 	.space	OVERFLOW_STACK_SIZE * CONFIG_NR_CPUS
+#ifdef CONFIG_SHADOW_CALL_STACK
+	.globl	boot_scs
+	.balign	SCS_SIZE
+boot_scs:
+	.space	BOOT_SCS_SIZE
+/* For faults on the boot CPU before scs_init_cpu(). */
+	.globl	boot_scs_faults
+boot_scs_faults:
+	.space	PAGE_SIZE
+#endif

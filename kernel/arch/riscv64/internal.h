@@ -82,6 +82,13 @@ void user_init_cpu(void);
 
 /* Entry points of entry.S. */
 void kernel_trap(struct pt_regs *regs);
+const void *kernel_interrupt_begin(struct pt_regs *regs);
+void kernel_interrupt_end(const void *outer);
 void user_trap(struct pt_regs *regs);
+void user_interrupt_handler(void);
+#ifdef CONFIG_SHADOW_CALL_STACK
+/* The entry of the exception of @regs could not push the pc. Return: it can by now. */
+void scs_entry_fault(struct pt_regs *regs);
+#endif
 
 #endif

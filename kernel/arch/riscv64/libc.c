@@ -24,7 +24,7 @@ void arch_ucontext_save(struct libc_ucontext *context, const struct pt_regs *reg
 bool arch_ucontext_restore(const struct libc_ucontext *context, struct pt_regs *regs)
 {
 	struct fpu_state fpu = {.fcsr = context->fcsr};
-	u64 gp;
+	u64 gp, own;
 
 	memcpy(fpu.f, context->f, sizeof(fpu.f));
 	fpu_load(&fpu);
@@ -32,9 +32,11 @@ bool arch_ucontext_restore(const struct libc_ucontext *context, struct pt_regs *
 		return true;
 	if (context->regs[REG_SP] != regs->sp)
 		return false;
-	/* gp is the kernel's. */
+	/* These are the kernel's. */
 	gp = regs->regs[REG_GP];
+	own = regs->regs[REG_CURRENT];
 	memcpy(regs->regs, context->regs, sizeof(context->regs));
 	regs->regs[REG_GP] = gp;
+	regs->regs[REG_CURRENT] = own;
 	return true;
 }

@@ -11,7 +11,9 @@
 #include <kernel/irq_entry.h>
 #include <kernel/irqsoff.h>
 #include <kernel/kernel.h>
+#include <kernel/module.h>
 #include <kernel/sched.h>
+#include <kernel/scs.h>
 #include <kernel/stacktrace.h>
 #include <kernel/vmalloc.h>
 #include <asm/bug.h>
@@ -42,6 +44,10 @@ _Static_assert(offsetof(struct cpu_context, trap_pc) == CTX_TRAP_PC, "entry.S");
 _Static_assert(offsetof(struct cpu_context, status) == CTX_STATUS, "entry.S");
 _Static_assert(offsetof(struct cpu_context, cause) == CTX_CAUSE, "entry.S");
 _Static_assert(offsetof(struct cpu_context, badaddr) == CTX_BADADDR, "entry.S");
+#ifdef CONFIG_SHADOW_CALL_STACK
+_Static_assert(offsetof(struct cpu_context, scs) == CTX_SCS, "entry.S");
+_Static_assert(offsetof(struct task, context.scs_base) == TASK_SCS_BASE, "asm/scs.h");
+#endif
 
 _Noreturn void arch_bare_panic(const char *what, const struct pt_regs *regs)
 {
@@ -175,6 +181,8 @@ static void handle_sync(struct pt_regs *regs)
 		/* User memory only in copies of it. */
 		if (fault_is_over(&fault, fault.addr < TASK_SIZE && regs->status & SR_SUM))
 			return;
+		if (fault.exec && scs_handle_underflow(regs))
+			die("Oops - shadow call stack underflow", regs);
 		fault.addr = fault_pointer(regs, fault.addr);
 		kernel_fault(regs, &fault);
 		return;
@@ -185,11 +193,23 @@ static void handle_sync(struct pt_regs *regs)
 	}
 }
 
+/* With a shadow call stack entry.S calls these two itself: the first one runs on the CPU's. */
+const void *kernel_interrupt_begin(struct pt_regs *regs)
+{
+	irqsoff_begin();
+	return kernel_irq(regs);
+}
+
+void kernel_interrupt_end(const void *outer)
+{
+	scs_check();
+	kernel_irq_end(outer);
+}
+
 void kernel_trap(struct pt_regs *regs)
 {
 	if (cause_is_interrupt(regs->cause)) {
-		irqsoff_begin();
-		kernel_irq_end(kernel_irq(regs));
+		kernel_interrupt_end(kernel_interrupt_begin(regs));
 		return;
 	}
 	if (!regs_irqs_disabled(regs))
@@ -198,3 +218,22 @@ void kernel_trap(struct pt_regs *regs)
 	if (!regs_irqs_disabled(regs))
 		irqsoff_end();
 }
+
+#ifdef CONFIG_SHADOW_CALL_STACK
+void scs_entry_fault(struct pt_regs *regs)
+{
+	struct scs_place place;
+
+	/* This CPU may have looked at the page tables before the stack was mapped. */
+	if (scs_find(regs_scs(regs), &place) && regs_scs(regs) < place.end) {
+		__asm__ __volatile__("sfence.vma %0" ::"r"(regs_scs(regs)) : "memory");
+		return;
+	}
+	scs_fault_handler(regs);
+}
+
+bool scs_is_raised(uintptr_t pc)
+{
+	return kernel_text_address(pc) && arch_insn_at(pc) == SCS_STORE_INSN;
+}
+#endif

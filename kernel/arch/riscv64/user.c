@@ -84,11 +84,17 @@ static void handle_sync(struct pt_regs *regs)
 	}
 }
 
+/* With a shadow call stack entry.S calls it itself, on the CPU's. */
+void user_interrupt_handler(void)
+{
+	irqsoff_begin();
+	user_irq();
+}
+
 void user_trap(struct pt_regs *regs)
 {
 	if (cause_is_interrupt(regs->cause)) {
-		irqsoff_begin();
-		user_irq();
+		user_interrupt_handler();
 		irq_exit_softirq();
 		return;
 	}

@@ -5,7 +5,7 @@
 #   probe     Clang: a function that takes more than REDZONE_KSTACK_PROBE bytes writes a word in each of them, so the
 #             used part of the stack has no longer gaps than that, and a search from the top ends soon
 #   callback  Clang 22: the same, and functions with large frames or alloca() report their depth, which shortens it
-#   search    GCC: a search through the whole unused part, from the bottom
+#   search    GCC, and on riscv64: a search through the whole unused part, from the bottom
 option(REDZONE_KSTACK_ERASE "The kernel stack is erased on return to user mode" OFF)
 set(REDZONE_KSTACK_DEPTH "auto" CACHE STRING "How the depth of the stack is found: auto, probe, callback or search")
 set(REDZONE_KSTACK_PROBE 256 CACHE STRING "Bytes of the stack in which the compiler writes at least one word")
@@ -18,7 +18,7 @@ redzone_extension(stackleak)
 
 set(depth ${REDZONE_KSTACK_DEPTH})
 if(depth STREQUAL "auto")
-  if(NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
+  if(NOT CMAKE_C_COMPILER_ID STREQUAL "Clang" OR NOT REDZONE_ARCH_STACK_PROBES)
     set(depth search)
   elseif(CMAKE_C_COMPILER_VERSION VERSION_GREATER_EQUAL 22)
     set(depth callback)
@@ -31,6 +31,9 @@ if(NOT depth MATCHES "^(probe|callback|search)$")
 endif()
 if(NOT depth STREQUAL "search" AND NOT CMAKE_C_COMPILER_ID STREQUAL "Clang")
   message(FATAL_ERROR "REDZONE_KSTACK_DEPTH: ${depth} needs Clang; GCC has 'search'")
+endif()
+if(NOT depth STREQUAL "search" AND NOT REDZONE_ARCH_STACK_PROBES)
+  message(FATAL_ERROR "REDZONE_KSTACK_DEPTH: the kernel for '${REDZONE_ARCH}' has 'search' only")
 endif()
 
 set(kstack_erase_defs CONFIG_KSTACK_ERASE=1)

@@ -47,12 +47,15 @@
  *                     a table; pte_table() pte_leaf() pgprot_user() make entries, pte_is_table() pte_is_leaf() pte_address()
  *                     pte_prot() pte_is_writable() read them; pgtable_sync_new(): an entry has been stored where nothing was
  *   <asm/ptrace.h>    struct pt_regs, with the members pc, sp; regs_syscall_nr() regs_irqs_disabled() regs_fp()
- *                     regs_return_address() regs_error() REGS_ERROR_NAME regs_address() REGS_ADDRESS_NAME; STACK_ALIGN
+ *                     regs_return_address() regs_error() REGS_ERROR_NAME regs_address() REGS_ADDRESS_NAME; STACK_ALIGN;
+ *                     with CONFIG_SHADOW_CALL_STACK: regs_scs(), its pointer; for tests REG_SCS and REG_FP, numbers in the
+ *                     array regs of struct pt_regs
  *   <asm/scs.h>       with CONFIG_SHADOW_CALL_STACK: SCS_SIZE, what each shadow call stack is aligned to; boot_scs, that
- *                     of the boot task; scs_pointer(), scs_base_of(), scs_strip(); for tests scs_set_pointer(),
- *                     SCS_PUSH_INSN. struct cpu_context then has a member scs_base. The functions that
- *                     <kernel/scs.h> declares are the architecture's, apart from scs_alloc() and scs_free()
- *   <asm/stacktrace.h> arch_frame_record() arch_frame_is_set_up() scs_has_pushed()
+ *                     of the boot task, BOOT_SCS_SIZE, and boot_scs_faults, the boot CPU's for faults; SCS_REG_NAME;
+ *                     scs_pointer(), scs_base_of(), scs_strip(); for tests scs_set_pointer(). struct cpu_context then has
+ *                     a member scs_base. Of the functions that <kernel/scs.h> declares, scs_call_softirqs() is the
+ *                     architecture's. The entry finds a CPU's stacks in scs_irq_base[], scs_softirq_base[], scs_fault_base[]
+ *   <asm/stacktrace.h> arch_frame_record() arch_frame_is_set_up() scs_has_pushed() scs_is_raised()
  *   <asm/stackleak.h> with CONFIG_KSTACK_ERASE: STACK_POISON, the contents of an erased stack, which is no address of
  *                     the kernel or a program; STACK_ERASING_OFF STACK_ERASING_ON STACK_ERASING_GENERIC, values of
  *                     stackleak_mode; the functions that <kernel/stackleak.h> declares are the architecture's
@@ -533,7 +536,8 @@ _Noreturn void smp_cpu_online(unsigned int cpu);
  *               page_to_phys() page_to_virt() phys_to_page() memcpy() strcmp()
  *   tasks       in_hardirq() in_serving_softirq() task_main_stack_size() task_stack_top() kernel_text_address()
  *   page tables pgtable_lock_irqsave() pgtable_unlock_irqrestore() pgtable_walk() pgtable_prepare_top() user_pgtable_entry()
- *   scs         scs_alloc() scs_free() scs_size() scs_check() scs_find()
+ *   scs         scs_check() at the end of an interrupt; scs_fault_handler() scs_unbalanced_handler() scs_handle_underflow();
+ *               scs_find()
  *   devices     pl011_probe() fdt_available() fdt_compatible() fdt_first_child() fdt_is_compatible() fdt_name()
  *               fdt_next() fdt_next_sibling() fdt_path() fdt_prop() fdt_reg() fdt_reserved() fdt_root() fdt_string()
  *               fdt_u32() fdt_u64()
@@ -541,8 +545,7 @@ _Noreturn void smp_cpu_online(unsigned int cpu);
  *               kasan_seed_hw_tags()
  *
  * <kernel/pgtable.h> declares what it supplies for page tables: swapper_pg_dir, pgtable_replace_entry()
- * flush_tlb_kernel_range(). <kernel/scs.h> declares the functions of the shadow call stack: kasan_port_scs_outer()
- * scs_walk_start() scs_walk_start_regs() scs_walk_next(). <drivers/uart.h> is the contract of the console's driver; an
+ * flush_tlb_kernel_range(). <drivers/uart.h> is the contract of the console's driver; an
  * architecture whose firmware has the console defines uart_write() uart_flush() itself.
  *
  * Texts that tools read, and how they start. The architecture prints the last one; the others are generic code's:

@@ -50,6 +50,9 @@ struct scs_place {
 	uintptr_t base, end;
 };
 
+/** scs_place_of() - Return: the shadow call stack of this kind, of the running task and this CPU. Any context. */
+struct scs_place scs_place_of(enum scs_kind kind);
+
 /** scs_find() - find the shadow call stack that has @top as pointer, of the running task and this CPU.
  *  @place: filled. Any context. Return: false if it is none of them, or misaligned. */
 bool scs_find(uintptr_t top, struct scs_place *place);
@@ -61,6 +64,17 @@ bool scs_find(uintptr_t top, struct scs_place *place);
  * write to other memory. Interrupts off.
  */
 void scs_check(void);
+
+/** scs_fault_handler() - a call, or the exception of @regs, could not push its return address: report it, and panic.
+ *  Called on the CPU's shadow call stack for faults. */
+_Noreturn void scs_fault_handler(struct pt_regs *regs);
+
+/** scs_unbalanced_handler() - a handler of interrupts, or of soft interrupts, came back with the pointer @is instead of
+ *  @was: report it, and panic. The pointer is @was again. */
+_Noreturn void scs_unbalanced_handler(uintptr_t is, uintptr_t was);
+
+/** scs_handle_underflow() - print so if the code of @regs returned with an empty shadow call stack. Return: whether it did. */
+bool scs_handle_underflow(struct pt_regs *regs);
 
 /** scs_call_softirqs() - call @fn on this CPU's shadow call stack for soft interrupts, which is not in use. @frame: set to
  *  the address above the frames that @fn makes. Interrupts off. */
@@ -99,6 +113,11 @@ static inline int scs_init_cpu(unsigned int cpu)
 
 static inline void scs_check(void)
 {
+}
+
+static inline bool scs_handle_underflow(struct pt_regs *regs)
+{
+	return false;
 }
 
 #endif

@@ -142,14 +142,15 @@ def preset_name(
     parts += [] if allocator == "slub" else [allocator]
     parts += [variant] if variant else []
     if features is None:
-        features = [name for name in _chosen if can_have(name, mode, compiler)]
+        features = [name for name in _chosen if can_have(name, mode, compiler, arch)]
     return with_features("-".join(parts), features)
 
 
-def can_have(feature, mode, compiler):
-    """Return whether a kernel of @mode, made by @compiler, can have @feature."""
+def can_have(feature, mode, compiler, arch=DEFAULT):
+    """Return whether a kernel of @mode for @arch, made by @compiler, can have @feature."""
     modes, families = LIMITED.get(feature, ((mode,), (compiler.split("-")[0],)))
-    return mode in modes and compiler.split("-")[0] in families
+    good = KERNELS[arch].compilers.get(feature, (compiler,))
+    return mode in modes and compiler.split("-")[0] in families and compiler in good
 
 
 def kernel_of(arch):
@@ -169,9 +170,14 @@ def check_kernel(arch, mode, compiler=None):
     if compiler is not None and compiler not in good:
         raise Failure(f"--mode {mode} with --arch {arch} and --cc {compiler}: it takes {' or '.join(good)}")
     for option, feature in OPTION_FEATURES.items():
-        if feature in _chosen and feature in kernel.lacks:
-            name = option.replace("_", "-")
+        if feature not in _chosen:
+            continue
+        name = option.replace("_", "-")
+        if feature in kernel.lacks:
             raise Failure(f"--{name} with --arch {arch}: its kernel does not have that yet")
+        good = kernel.compilers.get(feature, (compiler,))
+        if compiler is not None and compiler not in good:
+            raise Failure(f"--{name} with --arch {arch} and --cc {compiler}: it takes {' or '.join(good)}")
 
 
 def split_name(preset):

@@ -10,8 +10,8 @@ class Kernel:
 
     machine: QEMU's -machine. ram: where its memory begins. musl: the C library's name of the architecture.
     cpu: QEMU's model for "max", which old versions do not have for each architecture; tags_cpu: with
-    software tags, None if every CPU has them. modes: of KASAN, which it has. compilers: that can make a mode,
-    if not all can. lacks: features of builder.FEATURES that it does not have. unmeasured: operations of
+    software tags, None if every CPU has them. modes: of KASAN, which it has. compilers: that can make a mode
+    or a feature, if not all can. lacks: features of builder.FEATURES that it does not have. unmeasured: operations of
     `./redzone bench`, as patterns, that say nothing there. hosts: what hosts whose CPU can run it call the
     architecture, in platform.machine(). registers: of a call's first arguments, then that of the address to
     which it returns, as debuggers name them; the first one also has the result. saved: those at the begin of
@@ -100,8 +100,8 @@ ARCHES = {
         kernel=Kernel(
             *("virt", 0x80000000, "riscv64", "rv64", "rv64,smnpm=true"),
             modes=("generic", "sw_tags", "off"),
-            compilers={"sw_tags": ("clang-19",)},
-            lacks=("scs", "scs-runtime", "erase", "taggedglobals"),
+            compilers={"sw_tags": ("clang-19",), "scs": ("clang-19",)},
+            lacks=("taggedglobals",),
             # Where QEMU counts instructions, it runs the CPUs in turn. Here a CPU that waits for another one
             # cannot give up its turn (arm64's YIELD does): the wait would be nearly all that is counted.
             unmeasured=("smp.*",),

@@ -3,6 +3,7 @@
  * fpu_regs.S - for kernel/tests/fpu_test.c: fills and compares all floating-point registers. In assembly, so that no
  * compiler uses some of them in between.
  */
+#include <asm/current.h>
 #include <asm/switch.h>
 
 	.text
@@ -62,7 +63,7 @@ fpu_regs_hold:
 	ld	t0, 8(a1)
 	addi	t0, t0, 1
 	sd	t0, 8(a1)
-	ld	t0, CTX_CPU(gp)
+	ld	t0, CTX_CPU(CURRENT)
 	li	t3, 1
 	sll	t3, t3, t0
 	ld	t0, 16(a1)

@@ -79,6 +79,8 @@ ON_RISCV64 = [
     ("generic", "outline", "gcc", 1, "riscv64"),
     ("generic", "inline", "clang-19", 4, "riscv64"),
     ("sw_tags", "inline", "clang-19", 1, "riscv64"),
+    # All flavours in one kernel.
+    ("generic", "inline", "clang-19", 1, "scs+erase+lockdep+rt", "riscv64"),
 ]
 CONFIGURATIONS += ON_RISCV64
 FEATURED = {WITH_FEATURES, WITH_RT, WITH_GLOBALS, WITH_SAMPLE, *LOCKDEP, *MTE_STACK}
@@ -86,8 +88,9 @@ FEATURED = {WITH_FEATURES, WITH_RT, WITH_GLOBALS, WITH_SAMPLE, *LOCKDEP, *MTE_ST
 # Only memory management and the runtime differ from one compiler and kind of check to another. All other
 # suites run here in one configuration of each kind, and in the suite kunit-matrix in all.
 MEMORY_SUITES = "kunit.filter_glob=kasan*,slab*,mempool,page*,vm*,module,fault_inject"
+RISCV64_FEATURES = "kunit.filter_glob=scs*,stackleak*,lockdep*,rt*,softirq,fence,user"
 # A change of page tables takes so long there on several CPUs that suites of memory need a host with as many.
-RISCV64_SUITES = "kunit.filter_glob=kasan_double_free,sched*,rcu*,rt*,rwlock,softirq,local_lock,fpu"
+RISCV64_SUITES = "kunit.filter_glob=kasan_double_free,sched*,rcu*,rt*,rwlock,softirq,local_lock,fpu,fence"
 # A real-time kernel differs in these: its locks sleep, and interrupts have threads.
 RT_SUITES = f"{MEMORY_SUITES},rtmutex,rwlock,sched*,irq,softirq,workqueue"
 ALL_SUITES = {
@@ -163,15 +166,14 @@ def arch_of(configuration):
 
 
 def preset_of(configuration):
-    """Return the preset of @configuration, whose last word is the second allocator, an architecture, or
-    features."""
+    """Return the preset of @configuration, whose last words are the second allocator or features, and an
+    architecture."""
     *kernel, _ = configuration[:4]
-    last = configuration[4] if len(configuration) > 4 else ""
-    if last in KERNELS:
-        return preset_name(*kernel, arch=last)
-    if last in ("", "slab"):
-        return preset_name(*kernel, *configuration[4:])
-    return preset_name(*kernel, features=last.split("+"))
+    arch = arch_of(configuration)
+    more = [word for word in configuration[4:] if word != arch]
+    if more in ([], ["slab"]):
+        return preset_name(*kernel, *more, arch=arch)
+    return preset_name(*kernel, features=more[0].split("+"), arch=arch)
 
 
 def filters(configuration):
@@ -182,6 +184,8 @@ def filters(configuration):
         return [RT_SUITES]
     if configuration == ON_RISCV64[2]:
         return [RISCV64_SUITES]
+    if configuration == ON_RISCV64[4]:
+        return [RISCV64_FEATURES]
     return [KASAN_SUITES if configuration[0] == "hw_tags" else MEMORY_SUITES]
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The KUnit suites in the kernel for riscv64: Generic mode and software tags on one CPU, and some on four.
+"""The KUnit suites in the kernel for riscv64: Generic mode and software tags on one CPU, some on four, and
+those of the shadow call stack, stack erasing, the lock validator and real time in one kernel that has all.
 
 docs/dev/new-architecture.md says what that kernel has. A CPU without pointer masking runs the kernel of
 software tags too, without KASAN. One without page tables of four levels is refused. Reports are those of the

@@ -24,6 +24,10 @@
 /* The stack pointer must be a multiple of this when there is an exception. */
 #define STACK_ALIGN 16
 
+/* Numbers in struct pt_regs: the shadow call stack's pointer, and the frame pointer. */
+#define REG_SCS 18
+#define REG_FP	29
+
 #ifndef __ASSEMBLER__
 /**
  * struct pt_regs - the interrupted context
@@ -51,13 +55,19 @@ static inline u64 regs_syscall_nr(const struct pt_regs *regs)
 /** regs_fp() - Return: the frame pointer. */
 static inline unsigned long regs_fp(const struct pt_regs *regs)
 {
-	return regs->regs[29];
+	return regs->regs[REG_FP];
 }
 
 /** regs_return_address() - Return: where a function that has no frame yet, or needs none, returns to. */
 static inline unsigned long regs_return_address(const struct pt_regs *regs)
 {
 	return regs->regs[30];
+}
+
+/** regs_scs() - Return: the pointer of the shadow call stack. */
+static inline unsigned long regs_scs(const struct pt_regs *regs)
+{
+	return regs->regs[REG_SCS];
 }
 
 /* What the CPU says about an exception: a number, and its name in reports. */

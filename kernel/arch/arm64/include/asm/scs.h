@@ -34,6 +34,9 @@
 /* head.S: of the boot task, and the boot CPU's for faults until it has others. */
 extern char boot_scs[], boot_scs_faults[];
 
+/* Its name in messages. */
+#define SCS_REG_NAME "x18"
+
 /** scs_pointer() - Return: x18, the address above the newest entry. */
 static __always_inline uintptr_t scs_pointer(void)
 {

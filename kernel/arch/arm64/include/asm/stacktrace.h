@@ -34,6 +34,13 @@ static inline bool scs_has_pushed(uintptr_t start, uintptr_t pc)
 		pushed |= *(const u32 *)p == SCS_PUSH_INSN;
 	return pushed && *(const u32 *)(pc - 4) != SCS_POP_INSN;
 }
+
+/** scs_is_raised() - Return: true if the code before @pc has raised the pointer, and that at @pc stores the entry. Here one
+ *  instruction does both. */
+static inline bool scs_is_raised(uintptr_t pc)
+{
+	return false;
+}
 #endif
 
 #endif

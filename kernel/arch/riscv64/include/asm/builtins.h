@@ -33,12 +33,15 @@ static inline void arch_raise_float(unsigned int flags)
 	__asm__ __volatile__("csrs fflags, %0" : : "r"((uint64_t)flags));
 }
 
-/** arch_sync_code() - make this CPU execute what was written to [start, end). */
+void fence_i_all(void);
+
+/** arch_sync_code() - make the CPUs execute what was written to [start, end). */
 static inline void arch_sync_code(uint64_t start, uint64_t end)
 {
 	(void)start;
 	(void)end;
-	__asm__ __volatile__("fence.i" : : : "memory");
+	/* fence.i is this CPU's only, and a thread may go on on another one before it calls the code. */
+	fence_i_all();
 }
 
 #endif /* ASM_BUILTINS_H */

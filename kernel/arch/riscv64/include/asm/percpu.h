@@ -4,6 +4,7 @@
 #define ASM_PERCPU_H
 
 #include <kernel/types.h>
+#include <asm/current.h>
 #include <asm/switch.h>
 
 /** smp_processor_id() - Return: this CPU's number, below NR_CPUS. Stable while preemption is off. */
@@ -11,8 +12,8 @@ static __always_inline unsigned int smp_processor_id(void)
 {
 	unsigned long cpu;
 
-	/* One instruction: the task cannot move to another CPU between gp and the load. */
-	__asm__ __volatile__("ld %0, %1(gp)" : "=r"(cpu) : "i"(CTX_CPU));
+	/* One instruction: the task cannot move to another CPU between the register and the load. */
+	__asm__ __volatile__("ld %0, %1(" CURRENT_NAME ")" : "=r"(cpu) : "i"(CTX_CPU));
 	/* The compiler then indexes arrays without an instruction that clears the upper half. */
 	if (cpu >= NR_CPUS)
 		__builtin_unreachable();

@@ -15,7 +15,6 @@
 #define S_RA	     8
 #define S_SP	     16
 #define S_GP	     24
-#define S_TP	     32
 #define S_T0	     40
 #define S_S0	     64
 #define S_STATUS     256
@@ -27,13 +26,26 @@
 /* The stack pointer must be a multiple of this when there is an exception. */
 #define STACK_ALIGN 16
 
-#define REG_RA 1
-#define REG_SP 2
-#define REG_GP 3
-#define REG_TP 4
-#define REG_S0 8
-#define REG_A0 10
-#define REG_A7 17
+#define REG_RA	1
+#define REG_SP	2
+#define REG_GP	3
+#define REG_TP	4
+#define REG_S0	8
+#define REG_A0	10
+#define REG_A7	17
+#define REG_S11 27
+
+/* `current`, in the kernel: <asm/current.h>. */
+#ifdef CONFIG_SHADOW_CALL_STACK
+#define REG_CURRENT REG_S11
+#else
+#define REG_CURRENT REG_GP
+#endif
+#define S_CURRENT (8 * REG_CURRENT)
+
+/* The shadow call stack's pointer, and the frame pointer. */
+#define REG_SCS REG_GP
+#define REG_FP	REG_S0
 
 #ifndef __ASSEMBLER__
 #include <asm/csr.h>
@@ -67,13 +79,19 @@ static inline u64 regs_syscall_nr(const struct pt_regs *regs)
 /** regs_fp() - Return: the frame pointer. */
 static inline unsigned long regs_fp(const struct pt_regs *regs)
 {
-	return regs->regs[REG_S0];
+	return regs->regs[REG_FP];
 }
 
 /** regs_return_address() - Return: where a function that has no frame yet, or needs none, returns to. */
 static inline unsigned long regs_return_address(const struct pt_regs *regs)
 {
 	return regs->ra;
+}
+
+/** regs_scs() - Return: the pointer of the shadow call stack. */
+static inline unsigned long regs_scs(const struct pt_regs *regs)
+{
+	return regs->regs[REG_SCS];
 }
 
 /* What the CPU says about an exception: a number, and its name in reports. */

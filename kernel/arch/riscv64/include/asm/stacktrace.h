@@ -4,6 +4,7 @@
 #define ASM_STACKTRACE_H
 
 #include <kernel/types.h>
+#include <asm/scs.h>
 
 /** arch_frame_record() - Return: address of two words, which belong to the frame pointer @fp: that of the caller, and the return
  *  address. They are the highest of the frame. */
@@ -32,5 +33,32 @@ static inline bool arch_frame_is_set_up(uintptr_t start, uintptr_t pc)
 	}
 	return false;
 }
+
+#ifdef CONFIG_SHADOW_CALL_STACK
+static inline u32 arch_insn_at(uintptr_t pc)
+{
+	const u16 *half = (const u16 *)pc;
+
+	return arch_insn_size(half[0]) == 4 ? half[0] | (u32)half[1] << 16 : half[0];
+}
+
+/** scs_has_pushed() - Return: true if the function from @start on has its return address on the shadow call stack at @pc. */
+static inline bool scs_has_pushed(uintptr_t start, uintptr_t pc)
+{
+	bool pushed = false, popped = false;
+
+	for (uintptr_t p = start; p < pc; p += arch_insn_size(*(const u16 *)p)) {
+		const u32 insn = arch_insn_at(p);
+
+		pushed |= insn == SCS_STORE_INSN;
+		popped = insn == SCS_POP_INSN || insn == SCS_C_POP_INSN;
+	}
+	return pushed && !popped;
+}
+
+/** scs_is_raised() - Return: true if the code before @pc has raised the pointer, and that at @pc stores the entry. No call
+ *  returns there, so it was interrupted. */
+bool scs_is_raised(uintptr_t pc);
+#endif
 
 #endif

@@ -18,6 +18,7 @@
 #define CTX_STATUS    160
 #define CTX_CAUSE     168
 #define CTX_BADADDR   176
+#define CTX_SCS	      184
 
 #ifndef __ASSEMBLER__
 #include <kernel/types.h>
@@ -29,6 +30,7 @@ struct task;
  * @cpu: the number of the CPU that it runs on, while it runs.
  * @busy: not 0 while the entry of an exception has its registers in the members after, and nowhere else.
  * @user_regs: where the registers of its program in user mode go.
+ * @scs: the shadow call stack's pointer; @scs_base: what it is when that is empty, which does not change.
  */
 struct cpu_context {
 	u64 s[12];
@@ -38,6 +40,9 @@ struct cpu_context {
 	u64 busy;
 	u64 user_regs;
 	u64 trap_sp, trap_t0, trap_pc, status, cause, badaddr;
+#ifdef CONFIG_SHADOW_CALL_STACK
+	u64 scs, scs_base;
+#endif
 };
 
 /** ret_from_fork() - where a new thread starts: schedule_tail(prev), then kthread_exit(fn(arg)).
@@ -49,7 +54,7 @@ void ret_from_fork(void);
  * @ctx: its context. @stack_top: first address above its stack, aligned to 16. The top of the stack is
  *	reserved for the registers of user mode, see arch_user_regs(), so the thread starts below them.
  *
- * A zero frame pointer ends its traces at ret_from_fork().
+ * A zero frame pointer ends its traces at ret_from_fork(). The shadow call stack is ctx->scs_base's.
  */
 static inline void arch_init_context(struct cpu_context *ctx, void *stack_top, int (*fn)(void *),
 				     void *arg)
@@ -58,6 +63,10 @@ static inline void arch_init_context(struct cpu_context *ctx, void *stack_top, i
 		.s = {[1] = (u64)fn, [2] = (u64)arg},
 		.sp = (u64)stack_top - PT_REGS_SIZE,
 		.ra = (u64)ret_from_fork,
+#ifdef CONFIG_SHADOW_CALL_STACK
+		.scs = ctx->scs_base,
+		.scs_base = ctx->scs_base,
+#endif
 	};
 }
 

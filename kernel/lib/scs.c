@@ -9,12 +9,13 @@
 #include <kernel/module.h>
 #include <kernel/sched.h>
 #include <kernel/scs.h>
-#include "internal.h"
+#include <asm/ptrace.h>
+#include <asm/stacktrace.h>
 
 /* Sizes of a CPU's own stacks. */
 #define SCS_CPU_SIZE PAGE_SIZE
 
-/* By CPU, for entry_frame.S: address of the oldest entry. The boot CPU's serve until scs_init_cpu(), as nothing is
+/* By CPU, for the entry of interrupts: address of the oldest entry. The boot CPU's serve until scs_init_cpu(), as nothing is
  * interrupted before that. */
 uintptr_t scs_irq_base[NR_CPUS] = {(uintptr_t)boot_scs_faults + sizeof(u64)};
 uintptr_t scs_softirq_base[NR_CPUS] = {(uintptr_t)boot_scs_faults + sizeof(u64)};
@@ -91,6 +92,9 @@ bool scs_walk_next(struct scs_walk *walk, uintptr_t *pc)
 	}
 	walk->top -= sizeof(uintptr_t);
 	*pc = scs_strip(*(const uintptr_t *)walk->top);
+	/* An interrupt came before that function had stored its entry: an older call's is there. */
+	if (scs_is_raised(*pc) && walk->top != walk->base)
+		walk->top -= sizeof(uintptr_t);
 	return true;
 }
 
@@ -112,8 +116,12 @@ bool scs_walk_start(struct scs_walk *walk, uintptr_t top)
 
 bool scs_walk_start_regs(struct scs_walk *walk, const struct pt_regs *regs)
 {
+	uintptr_t top = regs_scs(regs);
+
+	if (scs_is_raised(regs->pc))
+		top -= sizeof(uintptr_t);
 	return kernel_text_address(regs->pc) && !pushes_nothing(regs->pc) &&
-	       scs_walk_start(walk, regs->regs[18]);
+	       scs_walk_start(walk, top);
 }
 
 bool kasan_port_scs_outer(uintptr_t base, uintptr_t *top)
