@@ -42,7 +42,7 @@ _CONFIG = (
 _INCLUDES = [f"-I{ROOT / 'include'}", f"-I{PORT}"]
 _RUNTIME = [*(f"-D{one}" for one in _CONFIG), *_INCLUDES, "-std=gnu17", "-fno-strict-aliasing"]
 _FRAMES = ["-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"]
-# ASan ends the program at the first report. So does this one, and the compiler keeps nothing for code after it.
+# ASan ends the program at the first report. So does this one, and compilers keep nothing for code after it.
 _KASAN = ["-fsanitize=kernel-address", "-fno-sanitize-recover=all"]
 for _option in (
     f"mapping-offset={OFFSET} instrumentation-with-call-threshold=10000 stack=1 globals=1 use-after-scope=1 "

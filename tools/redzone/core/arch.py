@@ -10,12 +10,12 @@ class Kernel:
 
     machine: QEMU's -machine. ram: where its memory begins. musl: the C library's name of the architecture.
     cpu: QEMU's model for "max", which old versions do not have for each architecture; tags_cpu: with
-    software tags, None if every CPU has them. modes: of KASAN, which it has. compilers: that can make a mode
-    or a feature, if not all can. lacks: features of builder.FEATURES that it does not have. unmeasured:
-    operations of `./redzone bench`, as patterns, that say nothing there. hosts: what hosts whose CPU can run it
-    call the architecture, in platform.machine(). registers: of a call's first arguments, then that of the
-    address to which it returns, as debuggers name them; the first one also has the result. saved: those at the
-    begin of struct pt_regs, as GDB names them.
+    software tags, None if every CPU has them. modes: of KASAN, which it has. compilers: that can make a
+    mode or a feature, if not all can. lacks: features of builder.FEATURES that it does not have.
+    unmeasured: operations of `./redzone bench`, as patterns, that say nothing there. hosts: what hosts
+    whose CPU can run it call the architecture, in platform.machine(). registers: of a call's first
+    arguments, then that of the address to which it returns, as debuggers name them; the first one also has
+    the result. saved: those at the begin of struct pt_regs, as GDB names them.
     """
 
     machine: str
