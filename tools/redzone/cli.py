@@ -433,7 +433,7 @@ TEST_MINUTES = {"": 20, "--quick": 6, "--rest": 30}
 @click.option(
     "--linux",
     type=Choice(("6.12", "7")),
-    help="Only the tests of this Linux. Default: 6.12; linux-kunit: both, without 7 if it cannot be fetched.",
+    help="Only this Linux. Default: 6.12 (linux); both, without 7 if it cannot be fetched (linux-kunit).",
 )
 @click.option(
     "--arch", metavar="ARCH", help="Only kernels of this architecture (cases, soak, linux); linux: also all."

@@ -22,10 +22,8 @@ MODES = ("generic-inline", "generic-outline", "sw_tags", "hw_tags")
 PLAIN = "none"
 # The targets of Linux's make that a configuration starts from.
 SMALL, FULL = "tinyconfig", "defconfig"
-# Architectures whose works over loopback are measured. The others are built faster without a network.
-NETWORKED = ("arm64", "x86_64")
-# {name of a tree: options that this Linux does not have, because it always does what they say}
-ALWAYS = {"linux-7": ("CONFIG_ARM64_PAN",)}
+# {line of Linux: options that it does not have, because it always does what they say}
+ALWAYS = {"7": ("CONFIG_ARM64_PAN",)}
 # Keys of redzone.core.outside, for each build.
 TOOLS = ("make", "clang-19", "lld", "objcopy", "ar", "nm", "libc", "flex", "bison", "bc")
 
@@ -146,8 +144,7 @@ def check(arch, mode, compiler):
 def fragments(arch, mode, start=SMALL):
     """Return the files whose options come on top of those of make @start."""
     kasan = ("kasan", mode) if mode != PLAIN else ()
-    network = () if arch in NETWORKED else ("no-net",)
-    names = ("common", arch, *network, *kasan) if start == SMALL else (*kasan, start)
+    names = ("common", arch, *kasan) if start == SMALL else (*kasan, start)
     files = [CONFIG / f"{name}.config" for name in names]
     # Few architectures change something of KASAN.
     own = CONFIG / f"{arch}-kasan.config"
@@ -275,9 +272,8 @@ def _configure(make):
         return
     output.mkdir(parents=True, exist_ok=True)
     make(make.start)
-    options = {
-        name: value for name, value in wanted(files).items() if name not in ALWAYS.get(make.tree.name, ())
-    }
+    always = ALWAYS.get(apply.Tree(make.tree).line(), ())
+    options = {name: value for name, value in wanted(files).items() if name not in always}
     config = output / ".config"
     kept = [
         line

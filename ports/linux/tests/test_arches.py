@@ -43,3 +43,20 @@ def test_a_line_of_linux_has_kernels_and_builds_of_its_own():
         suite.kernels("s390", boots=suite.BOOTS_7)
     for line, name in (("6.12", "arm64-generic-inline"), ("7", "arm64-generic-inline-linux-7")):
         assert build.Make(source.TREES[line], "generic-inline").name == name
+
+
+@pytest.mark.parametrize(
+    ("version", "asked"), [("VERSION = 6\nPATCHLEVEL = 12\n", True), ("VERSION = 7\nPATCHLEVEL = 2\n", False)]
+)
+def test_linux_7_is_not_asked_for_what_it_always_has(tree, home, monkeypatch, version, asked):
+    def make(self, target):
+        if target == build.SMALL:
+            (self.output / ".config").touch()
+
+    (tree / "Makefile").write_text(f"{version}SUBLEVEL = 1\n", encoding="utf-8")
+    monkeypatch.setattr(build.Make, "__call__", make)
+    one = build.Make(tree, "generic-inline")
+    build._configure(one)
+    config = (one.output / ".config").read_text(encoding="utf-8")
+    assert ("CONFIG_ARM64_PAN=y" in config) == asked
+    assert "CONFIG_KASAN=y" in config
