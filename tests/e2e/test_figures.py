@@ -10,6 +10,8 @@ VALUES = {
     "inline_no_traces.kmalloc_64": 263.0,
     "none.boot": 13_800_000.0,
     "inline.boot": 16_450_000.0,
+    "riscv_inline.kmalloc_64": 958.8,
+    "riscv_inline_no_traces.kmalloc_64": 789.0,
     "small.gcc.full.code": 16184,
 }
 
@@ -34,6 +36,12 @@ VALUES = {
             "| kmalloc(64)+kfree | 7 | 105 | 479 (4.6x) |\n"
             "| the same with `kasan.stacktrace=off` | 7 | 105 | - |\n"
             "| boot, million | 91 | 13.8 | 16.4 (1.2x) |\nEnd.\n",
+        ),
+        (
+            "<!-- figures: riscv_inline/inline -->\n| op | KASAN |\n|---|---:|\n"
+            "| kmalloc(64)+kfree | 1 |\n| the same with `kasan.stacktrace=off` | 1 |\n",
+            "<!-- figures: riscv_inline/inline -->\n| op | KASAN |\n|---|---:|\n"
+            "| kmalloc(64)+kfree | 959 (2.0x) |\n| the same with `kasan.stacktrace=off` | 789 (3.0x) |\n",
         ),
     ],
 )

@@ -98,10 +98,10 @@ def _cell(column, op, suffix, million, values):
     """Return the cell of a table for @op. column: "A", or "A/B"."""
     first, _, second = column.partition("/")
     # A kernel without KASAN has no traces to leave out.
-    name = first if first.endswith("none") else first + suffix
-    value = _calculate(f"{name}.{op}", values)
+    first, second = (name if name.endswith("none") else name + suffix for name in (first, second or "none"))
+    value = _calculate(f"{first}.{op}", values)
     text = f"{value / 1e6:.1f}" if million else f"{value:,.0f}"
-    return text + (f" ({value / _calculate(f'{second}.{op}', values):.1f}x)" if second else "")
+    return text + (f" ({value / _calculate(f'{second}.{op}', values):.1f}x)" if "/" in column else "")
 
 
 def _row(line, columns, operations, before, values):
