@@ -14,8 +14,8 @@
  * where early chunks were handed out, and are part of no chunk that has a header. In the tag-based modes their pointers
  * have no tag.
  */
-#include "fifo.h"
 #include "heap_mode.h"
+#include "heap_queue.h"
 
 #include "../base/lock.h"
 #include "../base/up.h"
@@ -39,11 +39,6 @@
 
 struct kasan_heap *kasan_heaps;
 static struct kasan_lock heaps_lock;
-
-static inline struct kasan_lock *lock_of(struct kasan_heap *heap)
-{
-	return kasan_lock_in(&heap->lock);
-}
 
 /* malloc() and free() each inline the comparison of the stack, because on a small CPU a call costs as much as a
  * frame. */
@@ -171,9 +166,6 @@ static kasan_cold void say_once(struct kasan_heap *heap, unsigned int flag)
 	if (!kasan_notice(text, heap->name ? heap->name : "?"))
 		__atomic_fetch_and(&heap->said, ~flag, __ATOMIC_RELAXED);
 }
-
-/* Needs lock_of() and say_once(). */
-#include "heap_queue.h"
 
 /* @own: give the chunk back to the allocator. Return: NULL, as the object. */
 static kasan_cold void *refuse_chunk(struct kasan_heap *heap, uintptr_t raw, bool own)
@@ -305,14 +297,14 @@ static kasan_cold const char *end_early_life(struct kasan_heap *heap, void *raw,
 		heap->release(heap, raw);
 		return NULL;
 	}
-	flags = kasan_lock(lock_of(heap));
+	flags = kasan_lock(kasan_heap_lock(heap));
 	if (is_freed_early(raw, size))
 		wrong = "double-free";
 	else if (size == SIZE_MAX)
 		wrong = "invalid-free";
 	else
 		kasan_heap_close_rarely(raw, size & ~(size_t)(RAW_ALIGN - 1));
-	kasan_unlock(lock_of(heap), flags);
+	kasan_unlock(kasan_heap_lock(heap), flags);
 	return wrong;
 }
 
@@ -347,12 +339,12 @@ static kasan_always_inline bool claim(struct kasan_heap *heap, struct kasan_heap
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 #else
 	/* Not every CPU exchanges 16 bits. */
-	const unsigned long flags = kasan_lock(lock_of(heap));
+	const unsigned long flags = kasan_lock(kasan_heap_lock(heap));
 	const bool claimed = header->state == state;
 
 	if (claimed)
 		header->state ^= KASAN_HEAP_TURN;
-	kasan_unlock(lock_of(heap), flags);
+	kasan_unlock(kasan_heap_lock(heap), flags);
 	return claimed;
 #endif
 }
@@ -412,7 +404,11 @@ kasan_noinline bool kasan_heap_free(struct kasan_heap *heap, void *ptr, uintptr_
 		kasan_heap_remember(header, place.free_track, true);
 		kasan_heap_close(ptr, kasan_heap_closed_span(header->size));
 	}
-	hold(heap, (void *)place.raw, place.span);
+	if (kasan_unlikely(!kasan_heap_hold(heap, (void *)place.raw, place.span))) {
+		heap->release(heap, (void *)place.raw);
+		/* Without the queue the runtime works, but finds less. */
+		say_once(heap, SAID_NO_QUEUE);
+	}
 	return true;
 bad:
 	kasan_report_bad_free(wrong, ptr, ip ? ip : KASAN_CALLER_IP(), fp);
@@ -432,7 +428,7 @@ static const struct kasan_heap_header *live_header(const struct kasan_heap *heap
 
 void kasan_heap_shrink(struct kasan_heap *heap)
 {
-	empty_queues(heap);
+	kasan_heap_empty(heap);
 }
 
 size_t kasan_heap_size(const struct kasan_heap *heap, const void *ptr)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heap_queue.h - the quarantine of a simple heap. Private to heap.c, which defines lock_of() and say_once() before it.
+ * heap_queue.h - the quarantine of a simple heap.
  *
  * With one CPU it is one queue. If more CPUs shared it, they would wait for its lock, and because each would release what
  * another one has freed, they would work on memory that lies in the other's cache: two threads took four times as long
@@ -10,7 +10,14 @@
 #ifndef KASAN_HEAP_QUEUE_H
 #define KASAN_HEAP_QUEUE_H
 
-static inline void give_back(void *heap, const struct kasan_held *held)
+#include "fifo.h"
+
+static inline struct kasan_lock *kasan_heap_lock(struct kasan_heap *heap)
+{
+	return kasan_lock_in(&heap->lock);
+}
+
+static inline void kasan_heap_give_back(void *heap, const struct kasan_held *held)
 {
 	((struct kasan_heap *)heap)->release(heap, held->object);
 }
@@ -18,21 +25,21 @@ static inline void give_back(void *heap, const struct kasan_held *held)
 #if KASAN_HEAP_QUEUES > 1
 
 /* A queue looks at the others each time it has taken this many chunks. */
-#define LOOK 64U
+#define KASAN_QUEUE_LOOK 64U
 /* A CPU whose queue has not looked at the others, while they did so this many times, is idle: its chunks are the oldest,
  * and the others take all that it has. */
-#define IDLE 32U
+#define KASAN_QUEUE_IDLE 32U
 /* The part of the quarantine that changes hands at once. */
-#define PART 64U
+#define KASAN_QUEUE_PART 64U
 
-static inline struct kasan_lock *queue_lock(struct kasan_heap_queue *queue)
+static inline struct kasan_lock *kasan_queue_lock(struct kasan_heap_queue *queue)
 {
 	return kasan_lock_in(&queue->lock);
 }
 
 /* Return: the queue of @heap that is to give some of its limit to @own; NULL: none. @needed: even if that has more. */
-static struct kasan_heap_queue *giver(struct kasan_heap *heap, const struct kasan_heap_queue *own,
-				      bool needed)
+static struct kasan_heap_queue *kasan_queue_giver(struct kasan_heap *heap,
+						  const struct kasan_heap_queue *own, bool needed)
 {
 	const unsigned int looks = __atomic_load_n(&heap->looks, __ATOMIC_RELAXED);
 	struct kasan_heap_queue *queue = heap->queues, *giver = NULL;
@@ -40,13 +47,13 @@ static struct kasan_heap_queue *giver(struct kasan_heap *heap, const struct kasa
 
 	if (!needed)
 		enough = __atomic_load_n(&own->limit, __ATOMIC_RELAXED) +
-			 heap->quarantine_max / PART;
+			 heap->quarantine_max / KASAN_QUEUE_PART;
 	for (; queue < heap->queues + KASAN_HEAP_QUEUES; queue++) {
 		const size_t limit = __atomic_load_n(&queue->limit, __ATOMIC_RELAXED);
 
 		if (queue != own && limit > most &&
 		    (limit > enough ||
-		     looks - __atomic_load_n(&queue->stamp, __ATOMIC_RELAXED) > IDLE)) {
+		     looks - __atomic_load_n(&queue->stamp, __ATOMIC_RELAXED) > KASAN_QUEUE_IDLE)) {
 			most = limit;
 			giver = queue;
 		}
@@ -55,10 +62,11 @@ static struct kasan_heap_queue *giver(struct kasan_heap *heap, const struct kasa
 }
 
 /* Lower the limit of @queue by @bytes, or to 0, and release what it no longer may hold. Return: by how much. */
-static size_t lower_limit(struct kasan_heap *heap, struct kasan_heap_queue *queue, size_t bytes)
+static size_t kasan_queue_lower(struct kasan_heap *heap, struct kasan_heap_queue *queue,
+				size_t bytes)
 {
 	struct kasan_held oldest;
-	unsigned long flags = kasan_lock(queue_lock(queue));
+	unsigned long flags = kasan_lock(kasan_queue_lock(queue));
 	bool found;
 
 	if (bytes > queue->limit)
@@ -66,19 +74,19 @@ static size_t lower_limit(struct kasan_heap *heap, struct kasan_heap_queue *queu
 	__atomic_store_n(&queue->limit, queue->limit - bytes, __ATOMIC_RELAXED);
 	for (;;) {
 		found = queue->fifo.bytes > queue->limit && kasan_fifo_pop(&queue->fifo, &oldest);
-		kasan_unlock(queue_lock(queue), flags);
+		kasan_unlock(kasan_queue_lock(queue), flags);
 		if (!found)
 			return bytes;
-		give_back(heap, &oldest);
-		flags = kasan_lock(queue_lock(queue));
+		kasan_heap_give_back(heap, &oldest);
+		flags = kasan_lock(kasan_queue_lock(queue));
 	}
 }
 
 /* Raise the limit of @own at the cost of the others: if a chunk of @span bytes does not fit, so far that it does. */
-static kasan_noinline void look_around(struct kasan_heap *heap, struct kasan_heap_queue *own,
-				       size_t span)
+static kasan_noinline void kasan_queue_look(struct kasan_heap *heap, struct kasan_heap_queue *own,
+					    size_t span)
 {
-	const size_t part = heap->quarantine_max / PART;
+	const size_t part = heap->quarantine_max / KASAN_QUEUE_PART;
 	struct kasan_heap_queue *from;
 	size_t limit = __atomic_load_n(&own->limit, __ATOMIC_RELAXED), wanted, got;
 	unsigned long flags;
@@ -91,20 +99,20 @@ static kasan_noinline void look_around(struct kasan_heap *heap, struct kasan_hea
 			got = heap->quarantine_max;
 		} else {
 			wanted = span > limit ? span - limit : 0;
-			from = giver(heap, own, wanted);
+			from = kasan_queue_giver(heap, own, wanted);
 			if (!from)
 				return;
-			got = lower_limit(heap, from, wanted > part ? wanted : part);
+			got = kasan_queue_lower(heap, from, wanted > part ? wanted : part);
 		}
-		flags = kasan_lock(queue_lock(own));
+		flags = kasan_lock(kasan_queue_lock(own));
 		limit = own->limit + got;
 		__atomic_store_n(&own->limit, limit, __ATOMIC_RELAXED);
-		kasan_unlock(queue_lock(own), flags);
+		kasan_unlock(kasan_queue_lock(own), flags);
 	} while (span > limit);
 }
 
 /* Return: false: there is no memory for the queue. */
-static kasan_always_inline bool put_in_queue(struct kasan_heap *heap, void *raw, size_t span)
+static kasan_always_inline bool kasan_queue_put(struct kasan_heap *heap, void *raw, size_t span)
 {
 	struct kasan_heap_queue *const own = &heap->queues[kasan_port_cpu() % KASAN_HEAP_QUEUES];
 	struct kasan_held oldest;
@@ -113,17 +121,17 @@ static kasan_always_inline bool put_in_queue(struct kasan_heap *heap, void *raw,
 
 	do {
 		if (kasan_unlikely(span > __atomic_load_n(&own->limit, __ATOMIC_RELAXED)))
-			look_around(heap, own, span);
+			kasan_queue_look(heap, own, span);
 		oldest.object = NULL;
-		flags = kasan_lock(queue_lock(own));
-		look = ++own->turns % LOOK == 0;
+		flags = kasan_lock(kasan_queue_lock(own));
+		look = ++own->turns % KASAN_QUEUE_LOOK == 0;
 		fits = span <= own->limit;
 		queued = fits && kasan_fifo_turn(&own->fifo, raw, span, own->limit, &oldest);
-		kasan_unlock(queue_lock(own), flags);
+		kasan_unlock(kasan_queue_lock(own), flags);
 		if (kasan_unlikely(look))
-			look_around(heap, own, 0);
+			kasan_queue_look(heap, own, 0);
 		if (oldest.object)
-			give_back(heap, &oldest);
+			kasan_heap_give_back(heap, &oldest);
 		else if (!queued && fits)
 			return false;
 		else if (!queued)
@@ -134,39 +142,39 @@ static kasan_always_inline bool put_in_queue(struct kasan_heap *heap, void *raw,
 	return true;
 }
 
-static inline void empty_queues(struct kasan_heap *heap)
+/** kasan_heap_empty() - release everything that is held back. */
+static inline void kasan_heap_empty(struct kasan_heap *heap)
 {
 	struct kasan_heap_queue *queue = heap->queues;
 
 	for (; queue < heap->queues + KASAN_HEAP_QUEUES; queue++)
-		kasan_fifo_empty(&queue->fifo, queue_lock(queue), heap, give_back);
+		kasan_fifo_empty(&queue->fifo, kasan_queue_lock(queue), heap, kasan_heap_give_back);
 }
 
 #else /* one CPU */
 
-static kasan_always_inline bool put_in_queue(struct kasan_heap *heap, void *raw, size_t span)
+static kasan_always_inline bool kasan_queue_put(struct kasan_heap *heap, void *raw, size_t span)
 {
-	return kasan_fifo_put(&heap->quarantine, lock_of(heap), raw, span, heap->quarantine_max,
-			      heap, give_back);
+	return kasan_fifo_put(&heap->quarantine, kasan_heap_lock(heap), raw, span,
+			      heap->quarantine_max, heap, kasan_heap_give_back);
 }
 
-static inline void empty_queues(struct kasan_heap *heap)
+/** kasan_heap_empty() - release everything that is held back. */
+static inline void kasan_heap_empty(struct kasan_heap *heap)
 {
-	kasan_fifo_empty(&heap->quarantine, lock_of(heap), heap, give_back);
+	kasan_fifo_empty(&heap->quarantine, kasan_heap_lock(heap), heap, kasan_heap_give_back);
 }
 
 #endif
 
-/* Hold a chunk back, and release the oldest that no longer fit. Releases @raw if it cannot stay. */
-static kasan_always_inline void hold(struct kasan_heap *heap, void *raw, size_t span)
+/** kasan_heap_hold() - hold a chunk back, or release it if it is too large, and release the oldest that no longer fit. Return:
+ *  false: no memory for the queue, and the caller still has @raw. */
+static kasan_always_inline bool kasan_heap_hold(struct kasan_heap *heap, void *raw, size_t span)
 {
-	if (kasan_unlikely(kasan_silent() || span > heap->quarantine_max)) {
-		heap->release(heap, raw);
-	} else if (!put_in_queue(heap, raw, span)) {
-		heap->release(heap, raw);
-		/* Without the queue the runtime works, but finds less. */
-		say_once(heap, SAID_NO_QUEUE);
-	}
+	if (kasan_likely(!kasan_silent() && span <= heap->quarantine_max))
+		return kasan_queue_put(heap, raw, span);
+	heap->release(heap, raw);
+	return true;
 }
 
 #endif /* KASAN_HEAP_QUEUE_H */
