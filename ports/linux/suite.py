@@ -58,6 +58,11 @@ BOOTS = {
 # With --linux 7, of Debian's unstable suite.
 BOOTS_7 = {
     ("arm64", "generic-inline", "clang", "no-net"): [(1, ()), (4, ())],
+    ("arm64", "hw_tags", "clang", "no-net"): [
+        (1, ()),
+        (1, ("kasan.mode=async",)),
+        (1, ("kasan.write_only=on",)),
+    ],
     ("x86_64", "generic-inline", "clang", "no-net"): [(1, ()), (4, ())],
 }
 # Those that run without a wish for them; the others take ten minutes each.
