@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 """
 # The pointer's register in messages, and what a program is changed to, by architecture.
 REGISTER = {"arm64": "x18", "riscv64": "gp"}
-OTHER = {"x18": "gp", "msr daifset, #2": "csrci sstatus, 2"}
+OTHER = {"x18": "gp", '"mov ': '"mv ', "msr daifset, #2": "csrci sstatus, 2"}
 
 
 def _for(arch, text):
