@@ -6,9 +6,11 @@
 #include "../../runtime/track/walk.h"
 #include "unit.h"
 
-#define IP    ((uintptr_t)0x10000)
-#define MOST  (CONFIG_KASAN_STACK_DEPTH + 3)
-#define WORDS (MOST * 6 + 8)
+#define IP   ((uintptr_t)0x10000)
+#define MOST (CONFIG_KASAN_STACK_DEPTH + 3)
+/* Of a frame record, so that frames do not overlap. */
+#define STEP  (size_t)((KASAN_FRAME_RECORD_HIGH - KASAN_FRAME_RECORD_LOW) / sizeof(uintptr_t))
+#define WORDS (MOST * (STEP + 4) + 8)
 
 /* How a chain ends. */
 enum end {
@@ -52,7 +54,7 @@ static uintptr_t make(size_t count, enum end end)
 	for (size_t i = 0; i <= count; i++) {
 		frames[i] = fp;
 		*ra_word(fp) = 0x20000 + 16 * i;
-		fp += (2 + i % 4) * sizeof(fp);
+		fp += (STEP + i % 4) * sizeof(fp);
 		*fp_word(frames[i]) = fp;
 	}
 	fp = frames[count];
