@@ -32,8 +32,8 @@ struct kasan_fifo {
 /** struct kasan_heap_queue - a CPU's part of a quarantine, private to the runtime. Empty if all is 0. */
 struct kasan_heap_queue {
 	struct kasan_fifo fifo;
-	size_t limit;
-	unsigned int lock, turns, stamp;
+	size_t limit, freed, stamp;
+	unsigned int lock;
 } __attribute__((__aligned__(64)));
 #endif
 #endif
@@ -73,7 +73,8 @@ struct kasan_heap {
 	unsigned short number;
 #if KASAN_HEAP_QUEUES > 1
 	struct kasan_heap_queue queues[KASAN_HEAP_QUEUES];
-	unsigned int used, looks;
+	size_t freed;
+	unsigned int used;
 #else
 	struct kasan_fifo quarantine;
 #endif

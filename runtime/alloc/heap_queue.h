@@ -24,12 +24,7 @@ static inline void kasan_heap_give_back(void *heap, const struct kasan_held *hel
 
 #if KASAN_HEAP_QUEUES > 1
 
-/* A queue looks at the others each time it has taken this many chunks. */
-#define KASAN_QUEUE_LOOK 64U
-/* A CPU whose queue has not looked at the others, while they did so this many times, is idle: its chunks are the oldest,
- * and the others take all that it has. */
-#define KASAN_QUEUE_IDLE 32U
-/* The part of the quarantine that changes hands at once. */
+/* The part of the quarantine that changes hands at once. When a queue has taken as many bytes, it looks at the others. */
 #define KASAN_QUEUE_PART 64U
 
 static inline struct kasan_lock *kasan_queue_lock(struct kasan_heap_queue *queue)
@@ -37,11 +32,13 @@ static inline struct kasan_lock *kasan_queue_lock(struct kasan_heap_queue *queue
 	return kasan_lock_in(&queue->lock);
 }
 
-/* Return: the queue of @heap that is to give some of its limit to @own; NULL: none. @needed: even if that has more. */
+/* Return: the queue of @heap that is to give some of its limit to @own: that with the most, or with any limit if its CPU has
+ * been idle, while the others freed so much that one queue for all would have released its chunks. NULL: none. @needed: even
+ * if @own has more. */
 static struct kasan_heap_queue *kasan_queue_giver(struct kasan_heap *heap,
 						  const struct kasan_heap_queue *own, bool needed)
 {
-	const unsigned int looks = __atomic_load_n(&heap->looks, __ATOMIC_RELAXED);
+	const size_t freed = __atomic_load_n(&heap->freed, __ATOMIC_RELAXED);
 	struct kasan_heap_queue *queue = heap->queues, *giver = NULL;
 	size_t most = 0, enough = 0;
 
@@ -52,8 +49,8 @@ static struct kasan_heap_queue *kasan_queue_giver(struct kasan_heap *heap,
 		const size_t limit = __atomic_load_n(&queue->limit, __ATOMIC_RELAXED);
 
 		if (queue != own && limit > most &&
-		    (limit > enough ||
-		     looks - __atomic_load_n(&queue->stamp, __ATOMIC_RELAXED) > KASAN_QUEUE_IDLE)) {
+		    (limit > enough || freed - __atomic_load_n(&queue->stamp, __ATOMIC_RELAXED) >
+					       heap->quarantine_max)) {
 			most = limit;
 			giver = queue;
 		}
@@ -89,9 +86,10 @@ static kasan_noinline void kasan_queue_look(struct kasan_heap *heap, struct kasa
 	const size_t part = heap->quarantine_max / KASAN_QUEUE_PART;
 	struct kasan_heap_queue *from;
 	size_t limit = __atomic_load_n(&own->limit, __ATOMIC_RELAXED), wanted, got;
+	const size_t freed = __atomic_exchange_n(&own->freed, 0, __ATOMIC_RELAXED);
 	unsigned long flags;
 
-	__atomic_store_n(&own->stamp, __atomic_add_fetch(&heap->looks, 1, __ATOMIC_RELAXED),
+	__atomic_store_n(&own->stamp, __atomic_add_fetch(&heap->freed, freed, __ATOMIC_RELAXED),
 			 __ATOMIC_RELAXED);
 	do {
 		if (kasan_unlikely(!__atomic_load_n(&heap->used, __ATOMIC_RELAXED)) &&
@@ -124,7 +122,8 @@ static kasan_always_inline bool kasan_queue_put(struct kasan_heap *heap, void *r
 			kasan_queue_look(heap, own, span);
 		oldest.object = NULL;
 		flags = kasan_lock(kasan_queue_lock(own));
-		look = ++own->turns % KASAN_QUEUE_LOOK == 0;
+		__atomic_store_n(&own->freed, own->freed + span, __ATOMIC_RELAXED);
+		look = own->freed > heap->quarantine_max / KASAN_QUEUE_PART;
 		fits = span <= own->limit;
 		queued = fits && kasan_fifo_turn(&own->fifo, raw, span, own->limit, &oldest);
 		kasan_unlock(kasan_queue_lock(own), flags);
