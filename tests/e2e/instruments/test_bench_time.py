@@ -24,6 +24,7 @@ FIGURES = {
         4: {
             "without": turns(10, wall=2.0),
             "redzone": turns(84, wall=2.0),
+            "redzone, processes": turns(72, wall=2.0),
             "asan": turns(110, wall=2.0),
             "hwasan": [],
         },
@@ -67,9 +68,13 @@ def test_tables():
     ]
     assert "4 CPUs" in title
     assert threads == [
-        ["", "without, 4", "Redzone, 4", "ASan, 4", "flat (1.15)"],
-        ["malloc(64) and free()", "1.00", "1.40", "1.10", "not met"],
+        ["", "without, 4", "Redzone, 4", "Redzone, processes, 4", "ASan, 4", "flat (1.15)"],
+        ["malloc(64) and free()", "1.00", "1.40", "1.20", "1.10", "not met"],
     ]
+    # Where four processes take as long, it is the machine.
+    slow = {"heap-64": {**FIGURES["heap-64"], 4: {**FIGURES["heap-64"][4], seconds.APART: turns(75)}}}
+    *_, (_, threads) = seconds.tables([ROW], slow, 4)
+    assert threads[1][-1] == "met"
     # Four threads on two CPUs take twice as long whatever they do.
     *_, (_, threads) = seconds.tables([ROW], FIGURES, 2)
     assert threads[1][-1] == "too few CPUs"
@@ -110,6 +115,7 @@ def test_a_program_that_fails(tmp_path):
     assert {key: len(found) for key, found in figures[2].items()} == {
         "without": 3,
         "redzone": 3,
+        "redzone, processes": 3,
         "asan": 3,
         "hwasan": 0,
     }
