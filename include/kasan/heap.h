@@ -33,7 +33,7 @@ struct kasan_fifo {
 struct kasan_heap_queue {
 	struct kasan_fifo fifo;
 	size_t limit, freed, stamp;
-	unsigned int lock;
+	unsigned int lock, turns;
 } __attribute__((__aligned__(64)));
 #endif
 #endif

@@ -24,8 +24,10 @@ static inline void kasan_heap_give_back(void *heap, const struct kasan_held *hel
 
 #if KASAN_HEAP_QUEUES > 1
 
-/* The part of the quarantine that changes hands at once. When a queue has taken as many bytes, it looks at the others. */
+/* The part of the quarantine that changes hands at once. */
 #define KASAN_QUEUE_PART 64U
+/* A queue looks at the others when it has taken as many bytes, and so many chunks: to look costs some cache lines. */
+#define KASAN_QUEUE_LOOK 64U
 
 static inline struct kasan_lock *kasan_queue_lock(struct kasan_heap_queue *queue)
 {
@@ -123,7 +125,10 @@ static kasan_always_inline bool kasan_queue_put(struct kasan_heap *heap, void *r
 		oldest.object = NULL;
 		flags = kasan_lock(kasan_queue_lock(own));
 		__atomic_store_n(&own->freed, own->freed + span, __ATOMIC_RELAXED);
-		look = own->freed > heap->quarantine_max / KASAN_QUEUE_PART;
+		look = ++own->turns >= KASAN_QUEUE_LOOK &&
+		       own->freed > heap->quarantine_max / KASAN_QUEUE_PART;
+		if (kasan_unlikely(look))
+			own->turns = 0;
 		fits = span <= own->limit;
 		queued = fits && kasan_fifo_turn(&own->fifo, raw, span, own->limit, &oldest);
 		kasan_unlock(kasan_queue_lock(own), flags);
