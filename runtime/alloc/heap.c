@@ -33,6 +33,12 @@
 	(2 * sizeof(void *) > KASAN_GRANULE_SIZE ? 2 * sizeof(void *) : KASAN_GRANULE_SIZE)
 #define RAW_ALIGN 8U /* of a raw chunk */
 
+/* An exchange of the header's state decides which of two frees is the first. Not every CPU of 32 bits exchanges 16 bits:
+ * there the heap's lock does. */
+#if UINTPTR_MAX > UINT32_MAX
+#define HEAP_CLAIMS 1
+#endif
+
 /* struct kasan_heap.said */
 #define SAID_NO_QUEUE	1U
 #define SAID_MISALIGNED 2U
@@ -316,11 +322,13 @@ static kasan_cold const char *wrong_free(void *object)
 	const struct kasan_heap_header *header = kasan_heap_header_of(object);
 	struct kasan_heap_place place;
 
+#ifdef HEAP_CLAIMS
 	/* Another CPU frees it at this moment: see end_life(). */
 	if (kasan_heap_life(header) == KASAN_HEAP_FREED &&
 	    header->check == kasan_heap_seal_end(kasan_heap_seal_start(header),
 						 header->state ^ KASAN_HEAP_TURN, NULL))
 		return "double-free";
+#endif
 	/* It was overwritten, so the start of the raw chunk is not known and it cannot be given back. */
 	if (!kasan_heap_place(header, &place))
 		return is_freed(object) ? "double-free" : "invalid-free";
@@ -330,53 +338,79 @@ static kasan_cold const char *wrong_free(void *object)
 }
 
 /* Change @header's @state, that of a live object, to freed. Return: false if another free was faster. */
-static kasan_always_inline bool claim(struct kasan_heap *heap, struct kasan_heap_header *header,
-				      kasan_heap_word state)
+static kasan_always_inline bool claim(struct kasan_heap_header *header, kasan_heap_word state)
 {
-#if UINTPTR_MAX > UINT32_MAX
-	(void)heap;
+#ifdef HEAP_CLAIMS
 	return __atomic_compare_exchange_n(&header->state, &state, state ^ KASAN_HEAP_TURN, false,
 					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 #else
-	/* Not every CPU exchanges 16 bits. */
-	const unsigned long flags = kasan_lock(kasan_heap_lock(heap));
-	const bool claimed = header->state == state;
-
-	if (claimed)
-		header->state ^= KASAN_HEAP_TURN;
-	kasan_unlock(kasan_heap_lock(heap), flags);
-	return claimed;
+	header->state = state ^ KASAN_HEAP_TURN;
+	return true;
 #endif
 }
 
-/* End the object's life, so that one of two concurrent frees fails. Until the checksum fits again, the header is freed and
- * still has the checksum of a live one. @place: filled. @wrong: filled if it cannot be freed. Return: false then. */
-static kasan_always_inline bool end_life(struct kasan_heap *heap, void *object,
-					 struct kasan_heap_place *place, uintptr_t ip, uintptr_t fp,
-					 const char **wrong)
+static kasan_always_inline unsigned long begin_claim(struct kasan_heap *heap)
+{
+#ifdef HEAP_CLAIMS
+	(void)heap;
+	return 0;
+#else
+	return kasan_lock(kasan_heap_lock(heap));
+#endif
+}
+
+static kasan_always_inline void end_claim(struct kasan_heap *heap, unsigned long flags)
+{
+#ifdef HEAP_CLAIMS
+	(void)heap;
+	(void)flags;
+#else
+	kasan_unlock(kasan_heap_lock(heap), flags);
+#endif
+}
+
+/* End the object's life, so that one of two concurrent frees fails. If claims need no lock, a header that is freed still has
+ * the checksum of a live one for a moment. @place: filled. Return: NULL; what is wrong if it cannot be freed. */
+static kasan_always_inline const char *end_life(struct kasan_heap *heap, void *object,
+						struct kasan_heap_place *place, uintptr_t ip,
+						uintptr_t fp)
 {
 	struct kasan_heap_header *header = kasan_heap_header_of(object);
 	struct kasan_track track;
+	const char *wrong = NULL;
 	kasan_heap_word state;
+	unsigned long flags;
 	uint32_t seal;
 
-	if (!kasan_heap_is_start(kasan_untag_addr((uintptr_t)object))) {
-		*wrong = "invalid-free";
-		return false;
-	}
+	if (!kasan_heap_is_start(kasan_untag_addr((uintptr_t)object)))
+		return "invalid-free";
 	set_track(&track, ip, fp);
 	place->heap = heap;
+	flags = begin_claim(heap);
 	state = __atomic_load_n(&header->state, __ATOMIC_RELAXED);
 	seal = kasan_heap_seal_start(header);
 	if (kasan_unlikely(!has_life(heap, header, state, seal) ||
 			   !kasan_heap_owns(header, object) ||
-			   !kasan_heap_place_in(header, place) || !claim(heap, header, state))) {
-		*wrong = wrong_free(object);
-		return false;
+			   !kasan_heap_place_in(header, place) || !claim(header, state))) {
+		wrong = wrong_free(object);
+	} else {
+		*place->free_track = track;
+		header->check = kasan_heap_seal_end(seal, state ^ KASAN_HEAP_TURN, &track);
 	}
-	*place->free_track = track;
-	header->check = kasan_heap_seal_end(seal, state ^ KASAN_HEAP_TURN, &track);
-	return true;
+	end_claim(heap, flags);
+	return wrong;
+}
+
+/* Queue a chunk, and release the oldest that no longer fit. Releases @raw if it cannot stay. */
+static kasan_always_inline void quarantine(struct kasan_heap *heap, void *raw, size_t span)
+{
+	if (kasan_unlikely(kasan_silent() || span > heap->quarantine_max)) {
+		heap->release(heap, raw);
+	} else if (!kasan_queue_put(heap, raw, span)) {
+		heap->release(heap, raw);
+		/* Without the queue the runtime works, but finds less. */
+		say_once(heap, SAID_NO_QUEUE);
+	}
 }
 
 kasan_noinline bool kasan_heap_free(struct kasan_heap *heap, void *ptr, uintptr_t ip)
@@ -399,16 +433,13 @@ kasan_noinline bool kasan_heap_free(struct kasan_heap *heap, void *ptr, uintptr_
 		if (!place.span)
 			return true;
 	} else {
-		if (kasan_unlikely(!end_life(heap, ptr, &place, KASAN_CALLER_IP(), fp, &wrong)))
+		wrong = end_life(heap, ptr, &place, KASAN_CALLER_IP(), fp);
+		if (kasan_unlikely(wrong))
 			goto bad;
 		kasan_heap_remember(header, place.free_track, true);
 		kasan_heap_close(ptr, kasan_heap_closed_span(header->size));
 	}
-	if (kasan_unlikely(!kasan_heap_hold(heap, (void *)place.raw, place.span))) {
-		heap->release(heap, (void *)place.raw);
-		/* Without the queue the runtime works, but finds less. */
-		say_once(heap, SAID_NO_QUEUE);
-	}
+	quarantine(heap, (void *)place.raw, place.span);
 	return true;
 bad:
 	kasan_report_bad_free(wrong, ptr, ip ? ip : KASAN_CALLER_IP(), fp);

@@ -111,7 +111,8 @@ static kasan_noinline void kasan_queue_look(struct kasan_heap *heap, struct kasa
 	} while (span > limit);
 }
 
-/* Return: false: there is no memory for the queue. */
+/** kasan_queue_put() - hold back a chunk of at most quarantine_max bytes, and release the oldest that no longer fit. Return:
+ *  false: there is no memory for the queue, and the caller still has @raw. */
 static kasan_always_inline bool kasan_queue_put(struct kasan_heap *heap, void *raw, size_t span)
 {
 	struct kasan_heap_queue *const own = &heap->queues[kasan_port_cpu() % KASAN_HEAP_QUEUES];
@@ -157,6 +158,7 @@ static inline void kasan_heap_empty(struct kasan_heap *heap)
 
 #else /* one CPU */
 
+/** kasan_queue_put() - see above. */
 static kasan_always_inline bool kasan_queue_put(struct kasan_heap *heap, void *raw, size_t span)
 {
 	return kasan_fifo_put(&heap->quarantine, kasan_heap_lock(heap), raw, span,
@@ -170,15 +172,5 @@ static inline void kasan_heap_empty(struct kasan_heap *heap)
 }
 
 #endif
-
-/** kasan_heap_hold() - hold a chunk back, or release it if it is too large, and release the oldest that no longer fit. Return:
- *  false: no memory for the queue, and the caller still has @raw. */
-static kasan_always_inline bool kasan_heap_hold(struct kasan_heap *heap, void *raw, size_t span)
-{
-	if (kasan_likely(!kasan_silent() && span <= heap->quarantine_max))
-		return kasan_queue_put(heap, raw, span);
-	heap->release(heap, raw);
-	return true;
-}
 
 #endif /* KASAN_HEAP_QUEUE_H */
