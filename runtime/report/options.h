@@ -81,7 +81,7 @@
 	OPTION("kasan.stack_ring_size", KASAN_IN_TAGS, NUMBER, 16, 4194304, SETS(stack_ring_size), \
 	       "a number of entries, from 16 to 4194304", "32768",                                 \
 	       "allocations and frees whose stacks are remembered; rounded up to a power of two, " \
-	       "and to 32 for each CPU")                                                           \
+	       "and to 128 for each CPU, or 32 if there may be more than 256")                     \
 	OPTION("kasan.tag_policy", KASAN_IN_TAGS, WORDS, 0, 0, APPLIES_AND_SETS(tag_policy),       \
 	       "adjacent|random", "adjacent",                                                      \
 	       "adjacent: neighbours, and an object and its predecessor, never have the same tag") \
