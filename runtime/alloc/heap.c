@@ -393,6 +393,9 @@ static kasan_always_inline const char *end_life(struct kasan_heap *heap, void *o
 			   !kasan_heap_owns(header, object) ||
 			   !kasan_heap_place_in(header, place) || !claim(header, state))) {
 		wrong = wrong_free(object);
+		/* Or else @place would not be filled. */
+		if (!wrong)
+			__builtin_unreachable();
 	} else {
 		*place->free_track = track;
 		header->check = kasan_heap_seal_end(seal, state ^ KASAN_HEAP_TURN, &track);
