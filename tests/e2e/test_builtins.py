@@ -159,6 +159,14 @@ def test_objects_that_use_the_register(redzone, source, tmp_path, option):
     assert "compile its file with -ffixed-x18, or run without --shadow-call-stack" in result.stderr
 
 
+def users(folder, lines, *options):
+    """Assemble @lines, {name of a function: code}. Return what shadow_calls.users() finds."""
+    text = "".join(f".type {name}, %function\n{name}:\n\t{code}\n" for name, code in lines.items())
+    (folder / "uses.s").write_text(text, encoding="utf-8")
+    subprocess.run(["clang-19", *options, "-c", "uses.s", "-o", "uses.o"], cwd=folder, check=True)
+    return shadow_calls.users("llvm-objdump-19", folder / "uses.o")
+
+
 def test_uses_of_the_register(tmp_path):
     """What is a use: not a push, a pop, a copy, nor a name or a number that looks like the register."""
     lines = {
@@ -173,11 +181,7 @@ def test_uses_of_the_register(tmp_path):
         "stored": "stp x17, x18, [sp]",
         "base": "ldr x0, [x18]",
     }
-    text = "".join(f".type {name}, %function\n{name}:\n\t{code}\n" for name, code in lines.items())
-    (tmp_path / "uses.s").write_text(text, encoding="utf-8")
-    command = ["clang-19", "--target=aarch64-none-elf", "-c", "uses.s", "-o", "uses.o"]
-    subprocess.run(command, cwd=tmp_path, check=True)
-    found = shadow_calls.users("llvm-objdump-19", tmp_path / "uses.o")
+    found = users(tmp_path, lines, "--target=aarch64-none-elf")
     assert set(found) == {"moved", "narrow", "stored", "base"}
 
 
@@ -201,10 +205,6 @@ def test_uses_of_the_registers_of_riscv64(tmp_path):
         "counted": "addi s11, s11, 1",
         "set": "li s11, 1",
     }
-    text = "".join(f".type {name}, %function\n{name}:\n\t{code}\n" for name, code in lines.items())
-    (tmp_path / "uses.s").write_text(text, encoding="utf-8")
-    command = ["clang-19", "--target=riscv64-unknown-elf", "-march=rv64gc", "-c", "uses.s", "-o", "uses.o"]
-    subprocess.run(command, cwd=tmp_path, check=True)
-    found = shadow_calls.users("llvm-objdump-19", tmp_path / "uses.o")
+    found = users(tmp_path, lines, "--target=riscv64-unknown-elf", "-march=rv64gc")
     assert set(found) == {"moved", "raised", "base", "restored", "counted", "set"}
     assert {one[1] for one in found.values()} == {"gp", "s11"}

@@ -8,7 +8,7 @@
 
 #define IP   ((uintptr_t)0x10000)
 #define MOST (CONFIG_KASAN_STACK_DEPTH + 3)
-/* Of a frame record, so that frames do not overlap. */
+/* Words from one frame to the next, at least: a record's length, so that frames do not overlap. */
 #define STEP  (size_t)((KASAN_FRAME_RECORD_HIGH - KASAN_FRAME_RECORD_LOW) / sizeof(uintptr_t))
 #define WORDS (MOST * (STEP + 4) + 8)
 

@@ -10,16 +10,7 @@
  */
 #ifdef CONFIG_KASAN_HW_TAGS
 
-	.macro	function name
-	.globl	\name
-	.type	\name, %function
-	.balign	16
-\name:
-	.endm
-
-	.macro	end name
-	.size	\name, . - \name
-	.endm
+#include <kernel/assembly.S>
 
 	.section .text.kasan_mem, "ax"
 
@@ -61,7 +52,7 @@
 	ldrb	w6, [x4]
 	strb	w6, [x3]
 8:	ret
-	end __memcpy
+end_function __memcpy
 
 /* Copies forward unless the destination starts inside the source, by the addresses without tags. */
 	function __memmove
@@ -106,7 +97,7 @@
 	ldrb	w6, [x4, #-1]
 	strb	w6, [x3, #-1]
 8:	ret
-	end __memmove
+end_function __memmove
 
 	function __memset
 	mov	x3, x0
@@ -135,6 +126,6 @@
 7:	tbz	x5, #0, 8f
 	strb	w4, [x3]
 8:	ret
-	end __memset
+end_function __memset
 
 #endif

@@ -9,27 +9,7 @@
  *
  * These functions check neither shadow nor the range; <kernel/uaccess.h> does.
  */
-
-/* An access that may fault, nearly always one to user memory; after a fault execution continues at \fixup. */
-	.macro	user fixup, insn:vararg
-.Luser\@:
-	\insn
-	.pushsection .rodata.ex_table, "a", %progbits
-	.balign	4
-	.long	.Luser\@ - ., \fixup - .
-	.popsection
-	.endm
-
-	.macro	function name
-	.globl	\name
-	.type	\name, %function
-	.balign	16
-\name:
-	.endm
-
-	.macro	end_function name
-	.size	\name, . - \name
-	.endm
+#include <kernel/assembly.S>
 
 	.pushsection .rodata.ex_table, "a", %progbits
 	.balign	8

@@ -8,7 +8,7 @@
  */
 #include <asm/ptrace.h>
 #ifdef CONFIG_KSTACK_ERASE
-#include <asm/stackleak.h>
+#include <ext/stackleak.h>
 #endif
 #include "entry_frame.S"
 

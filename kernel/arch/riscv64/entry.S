@@ -20,7 +20,7 @@
 #include <asm/ptrace.h>
 #include <asm/scs.h>
 #ifdef CONFIG_KSTACK_ERASE
-#include <asm/stackleak.h>
+#include <ext/stackleak.h>
 #endif
 #include <asm/switch.h>
 

@@ -25,13 +25,8 @@
 #define SBI_ERR_INVALID_ADDRESS	  (-5)
 #define SBI_ERR_ALREADY_AVAILABLE (-6)
 
-struct sbi_result {
-	long error, value;
-};
-
-static struct sbi_result sbi_call(unsigned long extension, unsigned long function, unsigned long x0,
-				  unsigned long x1, unsigned long x2, unsigned long x3,
-				  unsigned long x4)
+struct sbi_result sbi_call(unsigned long extension, unsigned long function, unsigned long x0,
+			   unsigned long x1, unsigned long x2, unsigned long x3, unsigned long x4)
 {
 	register unsigned long a0 __asm__("a0") = x0;
 	register unsigned long a1 __asm__("a1") = x1;

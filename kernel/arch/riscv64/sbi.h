@@ -5,6 +5,15 @@
 
 #include <kernel/types.h>
 
+/** struct sbi_result - what the firmware gives back. @error: 0, or one of SBI's negative numbers. */
+struct sbi_result {
+	long error, value;
+};
+
+/** sbi_call() - call @function of @extension with its arguments @x0 to @x4. */
+struct sbi_result sbi_call(unsigned long extension, unsigned long function, unsigned long x0,
+			   unsigned long x1, unsigned long x2, unsigned long x3, unsigned long x4);
+
 /** sbi_has() - Return: true if the firmware has extension @extension. */
 bool sbi_has(unsigned long extension);
 #define SBI_EXT_HSM   0x48534d

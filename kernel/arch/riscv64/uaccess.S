@@ -9,32 +9,13 @@
  *
  * These functions check no shadow; <kernel/uaccess.h> does, and the range before.
  */
+#include <kernel/assembly.S>
+
 #include <asm/csr.h>
 #include <asm/memory.h>
 
-/* An access that may fault, nearly always one to user memory; after a fault execution continues at \fixup. */
-	.macro	user fixup, insn:vararg
-.Luser\@:
-	\insn
-	.pushsection .rodata.ex_table, "a", %progbits
-	.balign	4
-	.long	.Luser\@ - ., \fixup - .
-	.popsection
-	.endm
-
 	.macro	plain fixup, insn:vararg
 	\insn
-	.endm
-
-	.macro	function name
-	.globl	\name
-	.type	\name, %function
-	.balign	4
-\name:
-	.endm
-
-	.macro	end_function name
-	.size	\name, . - \name
 	.endm
 
 /* Branch to \refused unless [\address, \address + \size) is user memory. Clobbers t0, t1. */

@@ -53,14 +53,14 @@
  *   <asm/scs.h>       with CONFIG_SHADOW_CALL_STACK: SCS_SIZE, what each shadow call stack is aligned to; boot_scs, that
  *                     of the boot task, BOOT_SCS_SIZE, and boot_scs_faults, the boot CPU's for faults; SCS_REG_NAME;
  *                     scs_pointer(), scs_base_of(), scs_strip(); for tests scs_set_pointer(). struct cpu_context then has
- *                     a member scs_base. Of the functions that <kernel/scs.h> declares, scs_call_softirqs() is the
- *                     architecture's. The entry finds a CPU's stacks in scs_irq_base[], scs_softirq_base[], scs_fault_base[]
+ *                     a member scs_base. The architecture defines scs_call_softirqs(), which <kernel/scs.h>
+ *                     declares. The entry finds a CPU's stacks in scs_irq_base[], scs_softirq_base[], scs_fault_base[]
  *   <asm/stacktrace.h> arch_frame_record() arch_frame_is_set_up() scs_has_pushed() scs_is_raised()
  *   <asm/stackleak.h> with CONFIG_KSTACK_ERASE: STACK_POISON, the contents of an erased stack, which is no address of
- *                     the kernel or a program; STACK_ERASING_OFF STACK_ERASING_ON STACK_ERASING_GENERIC, values of
- *                     stackleak_mode; the functions that <kernel/stackleak.h> declares are the architecture's
- *   <asm/switch.h>    struct cpu_context, whose members are the architecture's but for scs_base; arch_init_context(), arch_user_regs(); ret_from_fork(), where a new task
- *                     starts: the outermost function of its traces
+ *                     the kernel or a program; STACK_TOP_RESERVED; TASK_LOWEST_STACK, an offset in struct task.
+ *                     stackleak_erase() and the two functions after it in <ext/stackleak.h> are the architecture's
+ *   <asm/switch.h>    struct cpu_context, whose members are the architecture's but for scs_base; arch_init_context()
+ *                     arch_user_regs(); ret_from_fork(), where a new task starts: the outermost function of its traces
  *
  * Assembly and the linker script also include <asm/memory.h>. C files that run before there is shadow,
  * inside a fault or inside a report are not instrumented: the architecture's sources.cmake lists them.

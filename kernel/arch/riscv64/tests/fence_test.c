@@ -27,23 +27,10 @@
 /* The firmware's own events are of type 15; number 8: a remote fence.i was asked for. */
 #define FENCE_I_SENT (15UL << 16 | 8)
 
-static long pmu(unsigned long function, unsigned long x0, unsigned long x1, unsigned long x2,
-		unsigned long x3, long *value)
+static struct sbi_result pmu(unsigned long function, unsigned long x0, unsigned long x1,
+			     unsigned long x2, unsigned long x3)
 {
-	register unsigned long a0 __asm__("a0") = x0;
-	register unsigned long a1 __asm__("a1") = x1;
-	register unsigned long a2 __asm__("a2") = x2;
-	register unsigned long a3 __asm__("a3") = x3;
-	register unsigned long a4 __asm__("a4") = 0;
-	register unsigned long a6 __asm__("a6") = function;
-	register unsigned long a7 __asm__("a7") = SBI_EXT_PMU;
-
-	__asm__ __volatile__("ecall"
-			     : "+r"(a0), "+r"(a1)
-			     : "r"(a2), "r"(a3), "r"(a4), "r"(a6), "r"(a7)
-			     : "memory");
-	*value = (long)a1;
-	return (long)a0;
+	return sbi_call(SBI_EXT_PMU, function, x0, x1, x2, x3, 0);
 }
 
 static bool spin_on, spins;
@@ -60,7 +47,8 @@ static int spin(void *arg)
 static void new_code_on_all_cpus(struct kunit *test)
 {
 	struct task *task;
-	long counters, counter, before = 0, after = 0, ignored, error;
+	long counters, before = 0, after = 0;
+	struct sbi_result counter;
 
 	kunit_needs(test, num_online_cpus() >= 2, "two CPUs");
 	kunit_needs(test, sbi_has(SBI_EXT_PMU), "a firmware with performance counters");
@@ -75,19 +63,20 @@ static void new_code_on_all_cpus(struct kunit *test)
 	while (!READ_ONCE(spins))
 		cpu_relax();
 
-	pmu(PMU_NUM_COUNTERS, 0, 0, 0, 0, &counters);
-	error = pmu(PMU_CONFIG, 0, (1UL << min(counters, 63L)) - 1, CONFIG_START, FENCE_I_SENT,
-		    &counter);
-	if (!error) {
-		pmu(PMU_READ, (unsigned long)counter, 0, 0, 0, &before);
+	counters = pmu(PMU_NUM_COUNTERS, 0, 0, 0, 0).value;
+	counter = pmu(PMU_CONFIG, 0, (1UL << min(counters, 63L)) - 1, CONFIG_START, FENCE_I_SENT);
+	if (!counter.error) {
+		const unsigned long number = (unsigned long)counter.value;
+
+		before = pmu(PMU_READ, number, 0, 0, 0).value;
 		arch_sync_code((uint64_t)new_code_on_all_cpus, (uint64_t)new_code_on_all_cpus + 4);
-		pmu(PMU_READ, (unsigned long)counter, 0, 0, 0, &after);
-		pmu(PMU_STOP, (unsigned long)counter, 1, STOP_RESET, 0, &ignored);
+		after = pmu(PMU_READ, number, 0, 0, 0).value;
+		pmu(PMU_STOP, number, 1, STOP_RESET, 0);
 	}
 	WRITE_ONCE(spin_on, false);
 	kthread_join(task);
 	migrate_enable();
-	KUNIT_ASSERT_EQ(test, error, 0);
+	KUNIT_ASSERT_EQ(test, counter.error, 0);
 	KUNIT_EXPECT_GT(test, after, before);
 }
 

@@ -8,20 +8,10 @@
  *
  * <kernel/stackleak.h> has the interface.
  */
-#include <asm/stackleak.h>
+#include <ext/stackleak.h>
+#include <kernel/assembly.S>
 
 #ifdef CONFIG_KSTACK_ERASE
-
-	.macro	function name
-	.globl	\name
-	.type	\name, %function
-	.balign	16
-\name:
-	.endm
-
-	.macro	end_function name
-	.size	\name, . - \name
-	.endm
 
 /* Set Z if the 64 bytes at \at are poison, x4. Adds 64 to \at. Clobbers x8 to x15. */
 	.macro	compare_block at

@@ -10,20 +10,10 @@
  * nothing into the large frames of this architecture, so no gap ends a shorter one.
  */
 #include <asm/current.h>
-#include <asm/stackleak.h>
+#include <ext/stackleak.h>
+#include <kernel/assembly.S>
 
 #ifdef CONFIG_KSTACK_ERASE
-
-	.macro	function name
-	.globl	\name
-	.type	\name, %function
-	.balign	4
-\name:
-	.endm
-
-	.macro	end_function name
-	.size	\name, . - \name
-	.endm
 
 	.text
 

@@ -9,10 +9,28 @@
 #ifndef EXT_STACKLEAK_H
 #define EXT_STACKLEAK_H
 
+#include <asm/stackleak.h>
+
+/* stackleak_mode */
+#define STACK_ERASING_OFF     0
+#define STACK_ERASING_ON      1 /* the way back to user mode knows that it is on the task's stack */
+#define STACK_ERASING_GENERIC 2 /* it asks stackleak_erase(), which finds that out */
+
+/* Offsets in struct task, for assembly. */
+#define TASK_PREV_LOWEST_STACK (TASK_LOWEST_STACK + 8)
+#define TASK_STACK	       (TASK_LOWEST_STACK + 48)
+#define TASK_STACK_SIZE	       (TASK_STACK + 8)
+
+#ifndef __ASSEMBLER__
+
 #include <kernel/sched.h>
 #include <kernel/types.h>
 
-#include <asm/stackleak.h>
+_Static_assert(offsetof(struct task, lowest_stack) == TASK_LOWEST_STACK, "for stackleak.S");
+_Static_assert(offsetof(struct task, prev_lowest_stack) == TASK_PREV_LOWEST_STACK,
+	       "for stackleak.S");
+_Static_assert(offsetof(struct task, stack) == TASK_STACK, "for stackleak.S");
+_Static_assert(offsetof(struct task, stack_size) == TASK_STACK_SIZE, "for stackleak.S");
 
 /** stackleak_low() - Return: the lowest address of @task's stack, which is erased first. */
 static inline unsigned long stackleak_low(const struct task *task)
@@ -87,5 +105,7 @@ static inline unsigned long stackleak_prev_lowest(const struct task *task)
 {
 	return READ_ONCE(task->prev_lowest_stack);
 }
+
+#endif
 
 #endif

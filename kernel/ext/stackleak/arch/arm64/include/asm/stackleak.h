@@ -14,11 +14,6 @@
  */
 #define STACK_POISON _AC_UL(0x57ace4a5ed57ace4)
 
-/* stackleak_mode */
-#define STACK_ERASING_OFF     0
-#define STACK_ERASING_ON      1 /* the way back to user mode knows that it is on the task's stack */
-#define STACK_ERASING_GENERIC 2 /* it asks stackleak_erase(), which finds that out */
-
 /* Bytes between a kernel stack's register frame of user mode and its top: see user.S. */
 #define STACK_TOP_RESERVED 16
 
@@ -32,24 +27,11 @@
 #define KSTACK_GAP (512 + CONFIG_KSTACK_PROBE_SIZE + 128)
 #endif
 
-/* Offsets in struct task. */
+/* Offset in struct task. */
 #ifdef CONFIG_SHADOW_CALL_STACK
 #define TASK_LOWEST_STACK 120
 #else
 #define TASK_LOWEST_STACK 104
-#endif
-#define TASK_PREV_LOWEST_STACK (TASK_LOWEST_STACK + 8)
-#define TASK_STACK	       (TASK_LOWEST_STACK + 48)
-#define TASK_STACK_SIZE	       (TASK_STACK + 8)
-
-#ifndef __ASSEMBLER__
-#include <kernel/task.h>
-
-_Static_assert(offsetof(struct task, lowest_stack) == TASK_LOWEST_STACK, "for stackleak.S");
-_Static_assert(offsetof(struct task, prev_lowest_stack) == TASK_PREV_LOWEST_STACK,
-	       "for stackleak.S");
-_Static_assert(offsetof(struct task, stack) == TASK_STACK, "for stackleak.S");
-_Static_assert(offsetof(struct task, stack_size) == TASK_STACK_SIZE, "for stackleak.S");
 #endif
 
 #endif
