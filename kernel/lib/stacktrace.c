@@ -55,9 +55,15 @@ bool current_stack(uintptr_t *start, uintptr_t *end)
 	return stack_bounds((uintptr_t)__builtin_frame_address(0), start, end);
 }
 
+/**
+ * struct unwind - a walk along frame pointers
+ * @fp: the next frame, 0 at the end. @start, @end: bounds of the stack that it is on.
+ * @leaf_return: if not 0, the address that comes before those of the frames: see leave_leaf().
+ */
 struct unwind {
 	uintptr_t fp;
-	uintptr_t start, end; /* bounds of the stack that fp points into */
+	uintptr_t start, end;
+	uintptr_t leaf_return;
 };
 
 static bool frame_fits(uintptr_t fp, uintptr_t start, uintptr_t end)
@@ -78,16 +84,52 @@ static bool is_nested_stack(uintptr_t start)
 	       start < (uintptr_t)overflow_stack + NR_CPUS * OVERFLOW_STACK_SIZE;
 }
 
+#ifdef ARCH_HAS_LEAF_FRAMES
+/*
+ * u->fp is the frame of code that was interrupted with @regs. If that is a function which calls nothing, its frame
+ * has the caller's frame pointer and no return address: that is in a register. Go on to the caller's frame.
+ */
+static void leave_leaf(struct unwind *u, const struct pt_regs *regs)
+{
+	uintptr_t caller;
+
+	if (!frame_fits(u->fp, u->start, u->end))
+		return;
+	/* In other frames this word is the return address, and code is not on a stack. */
+	caller = arch_leaf_caller(u->fp);
+	if (caller > u->fp && frame_fits(caller, u->start, u->end)) {
+		u->fp = caller;
+		u->leaf_return = regs_return_address(regs);
+	}
+}
+#else
+static void leave_leaf(struct unwind *u, const struct pt_regs *regs)
+{
+}
+
+static const struct pt_regs *arch_regs_at(uintptr_t fp, uintptr_t stack)
+{
+	return NULL;
+}
+#endif
+
 /* Go to the caller's frame. Return: its return address, 0 at the end. */
 static uintptr_t unwind_next(struct unwind *u)
 {
 	const uintptr_t *record = (const uintptr_t *)arch_frame_record(u->fp);
+	const uintptr_t leaf_return = u->leaf_return;
 	uintptr_t next, pc, start, end;
+	const struct pt_regs *regs;
 
+	if (leaf_return) {
+		u->leaf_return = 0;
+		return leaf_return;
+	}
 	if (!frame_fits(u->fp, u->start, u->end))
 		return 0;
 	next = record[0];
 	pc = record[1];
+	regs = arch_regs_at(u->fp, u->start);
 	if (next <= u->fp || !frame_fits(next, u->start, u->end)) {
 		/* Change once to the stack that was interrupted; other cases are the end. */
 		if (next && stack_bounds(next, &start, &end) && start != u->start &&
@@ -99,6 +141,8 @@ static uintptr_t unwind_next(struct unwind *u)
 		}
 	}
 	u->fp = next;
+	if (regs)
+		leave_leaf(u, regs);
 	return pc;
 }
 
@@ -204,6 +248,8 @@ static void trace_start(struct trace *t, const struct pt_regs *regs, struct here
 	}
 	if (!stack_bounds(t->u.fp, &t->u.start, &t->u.end))
 		t->u.fp = 0;
+	if (regs && t->nr_early == 1)
+		leave_leaf(&t->u, regs);
 }
 
 static bool trace_next(struct trace *t, uintptr_t *pc)

@@ -55,7 +55,9 @@
  *                     scs_pointer(), scs_base_of(), scs_strip(); for tests scs_set_pointer(). struct cpu_context then has
  *                     a member scs_base. The architecture defines scs_call_softirqs(), which <kernel/scs.h>
  *                     declares. The entry finds a CPU's stacks in scs_irq_base[], scs_softirq_base[], scs_fault_base[]
- *   <asm/stacktrace.h> arch_frame_record() arch_frame_is_set_up() scs_has_pushed() scs_is_raised()
+ *   <asm/stacktrace.h> arch_frame_record() arch_frame_is_set_up() scs_has_pushed() scs_is_raised(); ARCH_HAS_LEAF_FRAMES, if
+ *                     a compiler makes functions that set a frame pointer and save no return address, and then
+ *                     arch_leaf_caller() arch_regs_at()
  *   <asm/stackleak.h> with CONFIG_KSTACK_ERASE: STACK_POISON, the contents of an erased stack, which is no address of
  *                     the kernel or a program; STACK_TOP_RESERVED; TASK_LOWEST_STACK, an offset in struct task.
  *                     stackleak_erase() and the two functions after it in <ext/stackleak.h> are the architecture's

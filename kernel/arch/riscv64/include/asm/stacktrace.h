@@ -4,6 +4,7 @@
 #define ASM_STACKTRACE_H
 
 #include <kernel/types.h>
+#include <asm/ptrace.h>
 #include <asm/scs.h>
 
 /** arch_frame_record() - Return: address of two words, which belong to the frame pointer @fp: that of the caller, and the return
@@ -11,6 +12,28 @@
 static inline uintptr_t arch_frame_record(uintptr_t fp)
 {
 	return fp - 2 * sizeof(uintptr_t);
+}
+
+/* GCC's functions that call nothing set the frame pointer and save only the caller's. */
+#define ARCH_HAS_LEAF_FRAMES
+
+/** arch_leaf_caller() - Return: the word of the frame @fp that in such a function is the caller's frame pointer, and in others the
+ *  return address. */
+static inline uintptr_t arch_leaf_caller(uintptr_t fp)
+{
+	return *(const uintptr_t *)(fp - sizeof(uintptr_t));
+}
+
+/** arch_regs_at() - Return: the registers of the interrupted context, if the frame @fp is that of the entry of exceptions; else
+ *  NULL. @stack: the stack on which @fp is starts there. */
+static inline const struct pt_regs *arch_regs_at(uintptr_t fp, uintptr_t stack)
+{
+	const struct pt_regs *regs = (const struct pt_regs *)(fp - PT_REGS_SIZE);
+
+	if (fp - stack < PT_REGS_SIZE || regs->frame[0] != regs_fp(regs) ||
+	    regs->frame[1] != regs->pc)
+		return NULL;
+	return regs;
 }
 
 /** arch_insn_size() - Return: bytes of the instruction that starts with @half. */
