@@ -8,17 +8,34 @@
 unsigned int kasan_opt_stacktrace = true;
 bool kasan_opt_stack_drop;
 
+#if CONFIG_KASAN_NR_CPUS < 8
+#define TURNS CONFIG_KASAN_NR_CPUS
+#else
+#define TURNS 8
+#endif
+
 /* Promote a stack to the fast path once in eight hits. Otherwise two alternating stacks would evict each other every
  * time. */
 static inline bool is_turn(void)
 {
-	static unsigned int late;
-	const unsigned int count = __atomic_load_n(&late, __ATOMIC_RELAXED) + 1;
+	/* One counter that all CPUs write would cost more than all else here. */
+	static struct {
+		unsigned int count;
+	} __attribute__((__aligned__(TURNS > 1 ? 64 : sizeof(int)))) late[TURNS];
+	unsigned int *const late_here = &late[TURNS > 1 ? kasan_port_cpu() % TURNS : 0].count;
+	const unsigned int count = __atomic_load_n(late_here, __ATOMIC_RELAXED) + 1;
 
 	/* CPUs may lose each other's counts. */
-	__atomic_store_n(&late, count, __ATOMIC_RELAXED);
+	__atomic_store_n(late_here, count, __ATOMIC_RELAXED);
 	return count % 8 == 0;
 }
+
+/* The entries of a near key in which nobody has looked yet start here: the hooks read the first if the port lets them. */
+#if defined(KASAN_PORT_HAS_TASK_ID) && defined(KASAN_PORT_HAS_TASK_STACK)
+#define NEAR_START 1U
+#else
+#define NEAR_START 0U
+#endif
 
 /* @record: found in @way of the set of @entry. */
 static inline void promote(const struct kasan_record **entry, const struct kasan_record **way,
@@ -339,9 +356,10 @@ static uint32_t save_frames(const struct kasan_bounds *bounds, uintptr_t ip, uin
 		near = kasan_known_entry(table, start.key);
 #if KASAN_KNOWN_HAS_FAR
 		/* Often two stacks that a loop uses in turn have met, and the far key would cost more. */
-		known = find_frames(bounds, &start, ip, first, near, 1, 2);
+		known = find_frames(bounds, &start, ip, first, near, NEAR_START, 2);
 		if (known) {
-			promote(near, kasan_known_way(near, 1), known);
+			if (NEAR_START || known != kasan_known_read(near))
+				promote(near, kasan_known_way(near, 1), known);
 			return known->handle;
 		}
 		far_word = far_key(bounds, &start);
