@@ -41,7 +41,9 @@ _CONFIG = (
     f"CONFIG_KASAN_SHADOW_OFFSET={OFFSET}UL"
 ).split()
 _INCLUDES = [f"-I{ROOT / 'include'}", f"-I{PORT}"]
-_RUNTIME = [*(f"-D{one}" for one in _CONFIG), *_INCLUDES, "-std=gnu17", "-fno-strict-aliasing"]
+_USER = [*(f"-D{one}" for one in _CONFIG), *_INCLUDES]
+# Not for the programs, where ASan's have none of it.
+_RUNTIME = [*_USER, "-std=gnu17", "-fno-strict-aliasing"]
 _FRAMES = ["-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"]
 # ASan ends the program at the first report. So does this one, and compilers keep nothing for code after it.
 _KASAN = ["-fsanitize=kernel-address", "-fno-sanitize-recover=all"]
@@ -67,7 +69,7 @@ APART = "redzone, processes"
 _ALIASES = ("-fsanitize=hwaddress", "-fsanitize-hwaddress-experimental-aliasing")
 SANITIZERS = {
     WITHOUT: Sanitizer("without"),
-    OURS: Sanitizer("Redzone", (*_KASAN, *_FRAMES, *_RUNTIME, "-include", str(OWN / "redzone.h"))),
+    OURS: Sanitizer("Redzone", (*_KASAN, *_FRAMES, *_USER, "-include", str(OWN / "redzone.h"))),
     # Leaks are looked for at the end, which is not measured. The quarantine is as large as that of the port's
     # heap: one of 256 MiB would never be full here, and each free() would take new pages.
     ASAN: Sanitizer(
