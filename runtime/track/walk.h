@@ -140,11 +140,12 @@ static kasan_always_inline bool kasan_start_frames(const struct kasan_bounds *bo
 						   uintptr_t fp, uintptr_t room,
 						   struct kasan_near_frames *start)
 {
+	/* Not in @start, which may be in memory. */
+	uint32_t key = (uint32_t)ip;
 	unsigned int i;
 
 	start->fp = start->room = 0;
 	start->far = false;
-	start->key = (uint32_t)ip;
 	/* All of these are in the key, because the nearest are often malloc() and functions around it, the same for all
 	 * callers. */
 #pragma GCC unroll 8
@@ -152,11 +153,13 @@ static kasan_always_inline bool kasan_start_frames(const struct kasan_bounds *bo
 		const uintptr_t next = kasan_frame_left(bounds, fp);
 		uintptr_t ra;
 
-		if (kasan_unlikely(next >= room))
+		if (kasan_unlikely(next >= room)) {
+			start->key = key;
 			return i >= 2;
+		}
 		room = next;
 		ra = kasan_arch_frame_raw_ra(fp);
-		start->key = kasan_known_mix(start->key, ra);
+		key = kasan_known_mix(key, ra);
 		if (i == KASAN_NEAR)
 			break;
 		start->ra[i] = ra;
@@ -166,7 +169,7 @@ static kasan_always_inline bool kasan_start_frames(const struct kasan_bounds *bo
 	start->fp = fp;
 	start->room = room;
 	/* The depth in bytes depends on all functions of the trace. */
-	start->key += (uint32_t)room;
+	start->key = key + (uint32_t)room;
 	return true;
 }
 
