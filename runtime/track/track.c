@@ -22,15 +22,15 @@ static inline bool is_turn(void)
 	static struct {
 		unsigned int count;
 	} __attribute__((__aligned__(TURNS > 1 ? 64 : sizeof(int)))) late[TURNS];
-	unsigned int *const late_here = &late[TURNS > 1 ? kasan_port_cpu() % TURNS : 0].count;
-	const unsigned int count = __atomic_load_n(late_here, __ATOMIC_RELAXED) + 1;
+	unsigned int *const mine = &late[TURNS > 1 ? kasan_port_cpu() % TURNS : 0].count;
+	const unsigned int count = __atomic_load_n(mine, __ATOMIC_RELAXED) + 1;
 
-	/* CPUs may lose each other's counts. */
-	__atomic_store_n(late_here, count, __ATOMIC_RELAXED);
+	/* CPUs that share one may lose each other's counts. */
+	__atomic_store_n(mine, count, __ATOMIC_RELAXED);
 	return count % 8 == 0;
 }
 
-/* The entries of a near key in which nobody has looked yet start here: the hooks read the first if the port lets them. */
+/* Where save_frames() starts among the entries of a near key: the hooks have read the first one, if the port lets them. */
 #if defined(KASAN_PORT_HAS_TASK_ID) && defined(KASAN_PORT_HAS_TASK_STACK)
 #define NEAR_START 1U
 #else
