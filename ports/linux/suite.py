@@ -50,6 +50,7 @@ BOOTS = {
     ("x86_64", "generic-inline", "gcc"): [(4, ())],
     ("x86_64", "generic-inline", "clang", "module"): [(1, ())],
     ("x86_64", "generic-inline", "clang", "kunit-all"): [(4, ("kasan_multi_shot",))],
+    ("arm64", "generic-inline", "clang", "pages-16k"): [(1, ())],
     ("arm64", "generic-inline", "clang", "pages-64k"): [(1, ())],
     ("riscv", "generic-inline", "clang"): [(1, ())],
     ("s390", "generic-inline", "clang"): [(1, ()), (4, ())],
@@ -63,6 +64,7 @@ BOOTS_7 = {
         (1, ("kasan.mode=async",)),
         (1, ("kasan.write_only=on",)),
     ],
+    ("arm64", "sw_tags", "clang", "no-net"): [(1, ())],
     ("x86_64", "generic-inline", "clang", "no-net"): [(1, ()), (4, ())],
 }
 # Those that run without a wish for them; the others take ten minutes each.

@@ -11,7 +11,7 @@ from redzone.core.base import Failure, say
 from redzone.core.options import Choice
 from redzone.kit import ports
 
-from .host import bench, build, source
+from .host import bench, boot, build, source
 
 TITLES = {
     "kmalloc_64": "kmalloc(64), kfree()",
@@ -103,6 +103,34 @@ def _work(page, make):
     if make.arch == "x86_64":
         page.notes(["The boot includes the BIOS and the unpacking of the kernel, the same in all columns."])
     return columns
+
+
+# --- The boot, on any architecture ----------------------------------------------------------------------
+
+# What module/ is written for: it does the works of the other tables.
+WORKING = ("arm64", "x86_64")
+
+
+def boot_rows(counts):
+    """Return the rows of the table of @counts, {kernel: instructions}, the heading first."""
+    found = [("kernel", "boot", "to no KASAN")]
+    return found + [(name, f"{count:,}", f"{count / counts[PLAIN]:.2f}x") for name, count in counts.items()]
+
+
+def _only_boot(page, make):
+    """Measure the boot of the three kernels. Return {heading: instructions}."""
+    counts = {}
+    for title, one, own in (
+        (PLAIN, replace(make, mode=build.PLAIN), False),
+        (OWN, make, True),
+        (OURS, make, False),
+    ):
+        image = build.build(one, own)
+        log = source.HOME / "logs" / f"boot-{image.name}.log"
+        counts[title] = boot.instructions(image, log, ["kunit.enable=0"])
+    page.table(boot_rows(counts))
+    page.notes(["Instructions from reset until Linux finds no init and panics, as QEMU counts them."])
+    return counts
 
 
 # --- Traces: the five kernels of the table that was published in 2022 -------------------------------
@@ -310,6 +338,7 @@ def _locks(page, make, half=None):
 
 TABLES = {
     "work": (_work, "The same work in three kernels of Linux 6.12, with the same configuration."),
+    "boot": (_only_boot, "The boot of three kernels of Linux 6.12, with the same configuration."),
     "traces": (_traces, "What stack traces cost the boot of Linux 6.12."),
     "sampling": (_sampling, "What sampling of page allocations saves in Linux 6.12."),
     "lockdep": (_locks, "What the lock validator costs with KASAN in Linux 6.12."),
@@ -333,6 +362,8 @@ def run(
 ):
     """Carry out the command. Returns the exit status."""
     build.check(arch, mode, cc)
+    if table != "boot" and arch not in WORKING:
+        raise Failure(f"bench linux {table} is for --arch {' or '.join(WORKING)}; bench linux boot for all")
     if defconfig and table != "traces":
         raise Failure("--defconfig is for the table traces; leave it out, or give: bench linux traces")
     if table == "sampling" and mode != "hw_tags":
@@ -370,6 +401,7 @@ def command(context, source, **chosen):
 
     \b
       work      the same work in the three kernels: allocations, system calls, the boot (default)
+      boot      only the boot, on any architecture
       traces    the boot with each kind of stack traces
       sampling  traffic over loopback with kasan.page_alloc.sample= (--mode hw_tags)
       lockdep   the system calls under PROVE_LOCKING, in ordinary and real-time kernels
@@ -384,6 +416,7 @@ def command(context, source, **chosen):
       ./redzone bench linux --mode hw_tags --json linux.json
       ./redzone bench linux traces --mode hw_tags
       ./redzone bench linux lockdep --half rt
+      ./redzone bench linux boot --arch riscv
 
     \b
     Exit status: 0 all was measured, 2 usage or build error, or a kernel stopped.

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Boots Linux in QEMU and reads the results of its KUnit suites."""
 
+import json
 import re
+import socket
 import subprocess
+import tempfile
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,8 +20,11 @@ from . import build
 
 # Seconds that a boot with the suite may take.
 TIMEOUT = 600
-# What a kernel that has crashed prints.
+# What a kernel that has crashed prints. The second: it has no init, which it looks for when all else is done.
 PANIC = "Kernel panic - not syncing"
+NO_INIT = f"{PANIC}: (VFS: Unable to mount root fs|No working init found)"
+# Seconds until QEMU answers.
+START = 30
 _CPUS = re.compile(r"smp: Brought up \d+ nodes?, (\d+) CPU")
 
 
@@ -124,3 +131,67 @@ def _follow(process, session, timeout, echo):
         session.ended = f"it did not end within {timeout} seconds"
     elif process.wait() and not session.ended:
         raise Failure(f"QEMU did not start: {session.lines[-1] if session.lines else 'it printed nothing'}")
+
+
+def _ask(file, name):
+    """Send the command @name of QEMU's monitor protocol. Return the answer, without events before it."""
+    file.write(json.dumps({"execute": name}) + "\n")
+    file.flush()
+    while True:
+        answer = json.loads(file.readline())
+        if "error" in answer:
+            raise Failure(f"QEMU does not know {name}: {answer['error'].get('desc')}")
+        if "return" in answer:
+            return answer["return"]
+
+
+def _connect(path, process):
+    """Return a socket to the monitor of QEMU's @process, at the file @path."""
+    end = time.monotonic() + START
+    while process.poll() is None and time.monotonic() < end:
+        client = socket.socket(socket.AF_UNIX)
+        try:
+            client.connect(str(path))
+            return client
+        except OSError:
+            client.close()
+            time.sleep(0.05)
+    raise Failure("QEMU did not start")
+
+
+def instructions(image, log, parameters=(), timeout=TIMEOUT):
+    """Boot @image, which has no init, up to the panic that says so. Return how many instructions that took.
+
+    QEMU counts them on every architecture, if it records what it executes. Raise Failure if something else
+    ended the boot."""
+    log = Path(log)
+    log.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "monitor"
+        options = [
+            *("-icount", f"shift=0,sleep=off,rr=record,rrfile={folder}/record"),
+            *("-qmp", f"unix:{path},server=on,wait=on", "-action", "reboot=shutdown,shutdown=pause"),
+        ]
+        line = command(image, parameters, options=options)
+        with (
+            log.open("wb") as console,
+            subprocess.Popen(
+                line, stdin=subprocess.DEVNULL, stdout=console, stderr=subprocess.STDOUT
+            ) as process,
+        ):
+            try:
+                with _connect(path, process) as client, client.makefile("rw", encoding="utf-8") as file:
+                    client.settimeout(timeout)
+                    _ask(file, "qmp_capabilities")
+                    while json.loads(file.readline()).get("event") != "SHUTDOWN":
+                        pass
+                    count = _ask(file, "query-replay")["icount"]
+            except (OSError, ValueError) as error:
+                raise Failure(f"the boot did not end: {error} (log: {log})") from None
+            finally:
+                process.kill()
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    panic = next((text for text in lines if PANIC in text), "")
+    if not re.search(NO_INIT, panic) or any("BUG: " in text for text in lines):
+        raise Failure(f"the boot ended before init: {panic.partition('] ')[2] or 'no panic'} (log: {log})")
+    return count

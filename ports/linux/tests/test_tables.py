@@ -2,6 +2,7 @@
 """The tables of `./redzone bench linux`, from figures that are made up."""
 
 import re
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -58,6 +59,20 @@ def test_all_that_is_counted_has_a_title():
     counted = {name for pair in counted for name in pair if name} - {"nothing", "mix"}
     tests = {"fix_size", "full_fit", "long_busy_list", "random_size", "fix_align"}
     assert set(table.TITLES) == counted | tests | {"memory_kib", "image_kib"}
+
+
+def test_the_boot_is_compared_with_the_kernel_without_kasan():
+    counts = {table.PLAIN: 1000, table.OWN: 3980, table.OURS: 3150}
+    assert table.boot_rows(counts)[1:] == [
+        ("no KASAN", "1,000", "1.00x"),
+        ("Linux's own", "3,980", "3.98x"),
+        ("Redzone", "3,150", "3.15x"),
+    ]
+
+
+def test_only_the_boot_is_counted_on_each_architecture():
+    with pytest.raises(Failure, match="bench linux work is for --arch arm64 or x86_64"):
+        table.run("work", "generic-inline", "riscv", "clang", None, (), 1, None, None, False)
 
 
 def test_traces_are_compared_with_the_kernel_without():
@@ -151,3 +166,39 @@ def test_time_is_compared_round_by_round():
 
     found = table.clock_rows([columns(40, 20), columns(20, 15), columns(30, 30)])
     assert found[1] == ("getpid()", "3.00 (2.00 to 4.00)", "2.00 (1.50 to 3.00)", "0.75 (0.50 to 1.00)")
+
+
+def test_a_machine_that_does_not_start_ends_the_wait(tmp_path, monkeypatch):
+    monkeypatch.setattr(boot, "command", lambda *_, **__: ["false"])
+    with pytest.raises(Failure, match="QEMU did not start"):
+        boot.instructions(None, tmp_path / "log")
+
+
+def test_a_kernel_that_ends_too_early_is_not_counted(tmp_path, monkeypatch):
+    """The stand-in for QEMU prints a panic, and answers as its monitor does."""
+    program = tmp_path / "machine.py"
+    program.write_text(
+        "import json, re, socket, sys\n"
+        "print(sys.argv[1], flush=True)\n"
+        "path = re.search('unix:(.*),server', ' '.join(sys.argv))[1]\n"
+        "server = socket.socket(socket.AF_UNIX)\n"
+        "server.bind(path)\n"
+        "server.listen()\n"
+        "file = server.accept()[0].makefile('rw')\n"
+        "for line in file:\n"
+        "    asked = json.loads(line)['execute']\n"
+        "    answer = {'icount': 123} if asked == 'query-replay' else {}\n"
+        "    print(json.dumps({'return': answer}), file=file, flush=True)\n"
+        "    if asked == 'qmp_capabilities':\n"
+        "        print(json.dumps({'event': 'SHUTDOWN'}), file=file, flush=True)\n",
+        encoding="utf-8",
+    )
+
+    def count(text):
+        line = [sys.executable, str(program), text]
+        monkeypatch.setattr(boot, "command", lambda *_, options: [*line, *options])
+        return boot.instructions(None, tmp_path / "log")
+
+    assert count("[    0.5] Kernel panic - not syncing: No working init found.") == 123
+    with pytest.raises(Failure, match="before init: Kernel panic - not syncing: Attempted to kill"):
+        count("[    0.5] Kernel panic - not syncing: Attempted to kill the idle task!")
