@@ -54,6 +54,7 @@ BOOTS = {
     ("arm64", "generic-inline", "clang", "pages-64k"): [(1, ())],
     ("riscv", "generic-inline", "clang"): [(1, ())],
     ("s390", "generic-inline", "clang"): [(1, ()), (4, ())],
+    ("arm", "generic-inline", "clang"): [(1, ()), (4, ())],
     ("loongarch", "generic-outline", "clang"): [(1, ())],
 }
 # With --linux 7, of Debian's unstable suite.

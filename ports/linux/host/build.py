@@ -90,6 +90,17 @@ ARCHES = {
         (),
         ("-machine", "s390-ccw-virtio", "-cpu", "max"),
     ),
+    "arm": Arch(
+        "arch/arm/boot/zImage",
+        "arm-linux-gnueabihf",
+        MODES[:2],
+        (),
+        "qemu-arm",
+        # The runtime does not follow the frames of GCC's -mapcs.
+        "",
+        ("console=ttyAMA0",),
+        ("-machine", "virt", "-cpu", "cortex-a15"),
+    ),
     "loongarch": Arch(
         "vmlinux",
         "loongarch64-linux-gnu",

@@ -61,6 +61,14 @@ static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, un
 	*high = (unsigned long)info.end;
 	return true;
 }
+#elif defined(CONFIG_ARM)
+DECLARE_PER_CPU(u8 *, irq_stack_ptr);
+static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, unsigned long *high)
+{
+	*high = (unsigned long)raw_cpu_read(irq_stack_ptr);
+	*low = *high - THREAD_SIZE;
+	return *high && sp - *low < THREAD_SIZE;
+}
 #elif defined(CONFIG_RISCV) && defined(CONFIG_IRQ_STACKS)
 #include <asm/irq_stack.h>
 static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, unsigned long *high)

@@ -29,6 +29,14 @@ def test_an_architecture_is_chosen_by_its_name():
         suite.kernels("vax")
 
 
+@pytest.mark.parametrize("arch", ["arm", "loongarch"])
+def test_gcc_is_refused_where_its_kernels_cannot_run(arch):
+    mode = build.ARCHES[arch].modes[0]
+    build.check(arch, mode, "clang")
+    with pytest.raises(Failure, match=f"with --arch {arch} --cc is clang"):
+        build.check(arch, mode, "gcc")
+
+
 def test_what_an_architecture_cannot_do_wins():
     """Linux for loongarch has no inline checks, so no stack variables, which the mode asks for."""
     assert build.wanted(build.fragments("loongarch", "generic-outline"))["CONFIG_KASAN_STACK"] == "n"

@@ -13,8 +13,11 @@
 /* Linux has one guard page, and says so of any access to it. */
 #define CONFIG_KASAN_NULL_LIMIT CONFIG_KASAN_PAGE_SIZE
 
-#if defined(CONFIG_X86_64) && !defined(CONFIG_FRAME_POINTER)
+#if (defined(CONFIG_X86_64) || defined(CONFIG_ARM)) && !defined(CONFIG_FRAME_POINTER)
 #error "Redzone needs CONFIG_UNWINDER_FRAME_POINTER=y: it follows frames, and would store traces of one function"
+#endif
+#if defined(CONFIG_ARM) && !defined(__clang__)
+#error "Redzone in Linux for arm needs Clang: it does not follow the frames of GCC's -mapcs"
 #endif
 
 #ifndef CONFIG_KASAN_HW_TAGS
@@ -24,6 +27,10 @@
 #if defined(CONFIG_ARM64_VA_BITS)
 #define CONFIG_KASAN_SHADOW_HIGH 0xffffffffffffffffUL
 #define CONFIG_KASAN_SHADOW_LOW	 (-(1UL << CONFIG_ARM64_VA_BITS))
+#elif defined(CONFIG_ARM)
+/* The area of modules begins where the shadow ends, that of the last address. */
+#define CONFIG_KASAN_SHADOW_HIGH 0xffffffffUL
+#define CONFIG_KASAN_SHADOW_LOW	 (CONFIG_KASAN_SHADOW_OFFSET + (1UL << 29))
 #elif defined(CONFIG_RISCV)
 /* How many bits an address has is found out at boot: arch.h. */
 #define CONFIG_KASAN_SHADOW_DYNAMIC 1
