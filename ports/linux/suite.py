@@ -54,6 +54,7 @@ BOOTS = {
     ("riscv", "generic-inline", "clang"): [(1, ())],
     ("s390", "generic-inline", "clang"): [(1, ()), (4, ())],
     ("loongarch", "generic-outline", "clang"): [(1, ())],
+    ("powerpc", "generic-outline", "clang"): [(1, ()), (4, ())],
 }
 # With --linux 7, of Debian's unstable suite.
 BOOTS_7 = {
