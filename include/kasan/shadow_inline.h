@@ -91,8 +91,10 @@ static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
 /* KASAN_FULL_CONSTANT: compilers compute with the bounds. Otherwise they are loaded in each check, and formulas that are
  * chosen by their values would cost more than they save. */
 #ifdef CONFIG_KASAN_SHADOW_DYNAMIC
-/* The lowest address with shadow, and the distance from it to the last one: see kasan_shadow_place(). */
+/* The lowest address with shadow, and the distance from it to the last one: see kasan_shadow_place(). Before that call only
+ * the last two granules of all have shadow, which no code accesses: no check computes with less. */
 extern uintptr_t kasan_full_low, kasan_full_span;
+#define KASAN_FULL_NOWHERE (UINTPTR_MAX - 2 * KASAN_GRANULE_SIZE + 1)
 /* The compilers' name for it (-asan-force-dynamic-shadow). */
 extern uintptr_t __asan_shadow_memory_dynamic_address;
 #define KASAN_FULL_CONSTANT 0

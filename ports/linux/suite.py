@@ -56,6 +56,7 @@ BOOTS = {
     ("s390", "generic-inline", "clang"): [(1, ()), (4, ())],
     ("arm", "generic-inline", "clang"): [(1, ()), (4, ())],
     ("loongarch", "generic-outline", "clang"): [(1, ())],
+    ("powerpc", "generic-outline", "clang"): [(1, ()), (4, ())],
 }
 # With --linux 7, of Debian's unstable suite.
 BOOTS_7 = {

@@ -127,6 +127,11 @@ static inline bool find_bad(uintptr_t first, uintptr_t last, uintptr_t *bad)
 
 bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
 {
+#ifdef CONFIG_KASAN_SHADOW_DYNAMIC
+	/* Checked code runs before the shadow has its place. */
+	if (kasan_unlikely(kasan_full_low == KASAN_FULL_NOWHERE))
+		return false;
+#endif
 	return find_bad(addr, addr + size - 1, bad);
 }
 

@@ -72,14 +72,14 @@ __attribute__((used)) uintptr_t __asan_shadow_memory_dynamic_address = CONFIG_KA
 #else
 __attribute__((used)) uintptr_t __asan_shadow_memory_dynamic_address;
 #endif
-/* No address has shadow but the last, whose granule is not whole. */
-uintptr_t kasan_full_low = UINTPTR_MAX, kasan_full_span;
+uintptr_t kasan_full_low = KASAN_FULL_NOWHERE;
+uintptr_t kasan_full_span = UINTPTR_MAX - KASAN_FULL_NOWHERE;
 
 const char *kasan_shadow_place(uintptr_t offset, uintptr_t low, uintptr_t high)
 {
 	const uintptr_t first = (low >> KASAN_SHADOW_SCALE_SHIFT) + offset;
 
-	if (kasan_full_low != UINTPTR_MAX)
+	if (kasan_full_low != KASAN_FULL_NOWHERE)
 		return kasan_complain("the shadow has its place already, for addresses from ",
 				      kasan_full_low, " to ", kasan_full_low + kasan_full_span, "");
 	if (low > high || (low | (high + 1)) & KASAN_GRANULE_MASK)

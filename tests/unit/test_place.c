@@ -22,8 +22,10 @@ static void forget_place(void)
 	low = kasan_full_low;
 	span = kasan_full_span;
 	offset = __asan_shadow_memory_dynamic_address;
-	kasan_full_low = UINTPTR_MAX;
-	kasan_full_span = __asan_shadow_memory_dynamic_address = 0;
+	kasan_full_low = KASAN_FULL_NOWHERE;
+	kasan_full_span = UINTPTR_MAX - KASAN_FULL_NOWHERE;
+	/* No process has memory there, so a check that reads shadow ends the test. */
+	__asan_shadow_memory_dynamic_address = (uintptr_t)1 << 62;
 }
 
 /* The offset is not a constant of this program: the kernel chose where to map the shadow. */
@@ -38,12 +40,28 @@ static void shadow_is_where_the_port_says(void)
 	CHECK(!kasan_shadow_of((void *)(kasan_full_low + kasan_full_span + 1)));
 }
 
+static bool all_may_be_accessed(char *p)
+{
+	bool ok = true;
+
+	__asan_load1_noabort((uintptr_t)p);
+	__asan_store2_noabort((uintptr_t)p);
+	__asan_load4_noabort((uintptr_t)p);
+	__asan_load8_noabort((uintptr_t)p);
+	__asan_store16_noabort((uintptr_t)p);
+	for (size_t size = 1; size < 100; size++) {
+		__asan_loadN_noabort((uintptr_t)p, size);
+		ok &= kasan_check_write(p, size);
+	}
+	return ok && kasan_byte_accessible(p);
+}
+
 /* An instrumented boot runs, and an allocator's hooks write nowhere. */
 static void before_it_has_a_place(void)
 {
 	static struct kasan_cache cache = {.name = "early", .object_size = 32};
 	char *p = unit_watched(SIZE);
-	bool readable;
+	bool readable, ok;
 
 	kasan_cache_create(&cache, 8);
 	unit_clear();
@@ -53,12 +71,13 @@ static void before_it_has_a_place(void)
 	kasan_free_pages(p, SIZE);
 	kasan_alloc_pages(p, SIZE);
 	kasan_slab_alloc(&cache, p, 20);
-	CHECK(kasan_byte_accessible(p) == false);
+	ok = all_may_be_accessed(p);
 	CHECK(!kasan_shadow_of(p));
 	kasan_full_low = low;
 	kasan_full_span = span;
 	__asan_shadow_memory_dynamic_address = offset;
 	CHECK(!readable);
+	CHECK(ok);
 	CHECK_EQ(unit_reports(), 0);
 	CHECK_EQ(kasan_first_bad((uintptr_t)p, SIZE), 0);
 }

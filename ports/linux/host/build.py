@@ -114,6 +114,17 @@ ARCHES = {
         # Linux has no option for them, and the runtime follows frames.
         "-fno-omit-frame-pointer",
     ),
+    "powerpc": Arch(
+        "vmlinux",
+        "powerpc64le-linux-gnu",
+        MODES[1:2],
+        (),
+        "qemu-ppc64",
+        # It has not been tried.
+        "",
+        ("console=hvc0",),
+        ("-machine", "pseries", "-cpu", "power9"),
+    ),
 }
 # The modes that each compiler is used for.
 OF_COMPILER = {"clang": MODES, "gcc": MODES[:2]}

@@ -32,6 +32,14 @@ static inline bool kasan_arch_shadow(unsigned long *low, unsigned long *high)
 	*high = ULONG_MAX;
 	return true;
 }
+#elif defined(CONFIG_PPC_BOOK3S_64)
+/* The shadow of all that comes before the shadow itself. It is used from when the MMU is on, and only if that is radix. */
+static inline bool kasan_arch_shadow(unsigned long *low, unsigned long *high)
+{
+	*low = KASAN_KERN_START;
+	*high = ((KASAN_SHADOW_END - KASAN_SHADOW_OFFSET) << KASAN_SHADOW_SCALE_SHIFT) - 1;
+	return kasan_arch_is_ready();
+}
 #endif
 
 /* --- Stacks --- */
@@ -97,6 +105,18 @@ static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, un
 	*low = per_cpu(irq_stack, raw_smp_processor_id());
 	*high = *low + IRQ_STACK_SIZE;
 	return *low && sp - *low < IRQ_STACK_SIZE;
+}
+#elif defined(CONFIG_PPC64)
+#include <asm/irq.h>
+static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, unsigned long *high)
+{
+	const unsigned int cpu = raw_smp_processor_id();
+
+	*low = (unsigned long)hardirq_ctx[cpu];
+	if (sp - *low >= THREAD_SIZE)
+		*low = (unsigned long)softirq_ctx[cpu];
+	*high = *low + THREAD_SIZE;
+	return *low && sp - *low < THREAD_SIZE;
 }
 #else
 static inline bool kasan_arch_irq_stack(unsigned long sp, unsigned long *low, unsigned long *high)

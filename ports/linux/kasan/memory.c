@@ -9,6 +9,7 @@
 #include <linux/mm.h>
 #include <linux/mmdebug.h>
 #include <linux/page-flags.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
@@ -165,6 +166,32 @@ bool kasan_port_page_tag(const void *addr, uint8_t *tag)
 		return false;
 	*tag = page_kasan_tag(virt_to_page(kasan_reset_tag(addr)));
 	return true;
+}
+#endif
+
+#ifdef __memcpy
+/* These are macros on powerpc if checked code has names of its own for them, and the runtime calls functions. */
+#undef __memcpy
+#undef __memmove
+#undef __memset
+
+void *__memcpy(void *dst, const void *src, size_t size);
+void *__memmove(void *dst, const void *src, size_t size);
+void *__memset(void *dst, int value, size_t size);
+
+void *__memcpy(void *dst, const void *src, size_t size)
+{
+	return memcpy(dst, src, size);
+}
+
+void *__memmove(void *dst, const void *src, size_t size)
+{
+	return memmove(dst, src, size);
+}
+
+void *__memset(void *dst, int value, size_t size)
+{
+	return memset(dst, value, size);
 }
 #endif
 

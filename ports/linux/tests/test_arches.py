@@ -38,8 +38,9 @@ def test_gcc_is_refused_where_its_kernels_cannot_run(arch):
 
 
 def test_what_an_architecture_cannot_do_wins():
-    """Linux for loongarch has no inline checks, so no stack variables, which the mode asks for."""
-    assert build.wanted(build.fragments("loongarch", "generic-outline"))["CONFIG_KASAN_STACK"] == "n"
+    """Linux for these has no inline checks, so no stack variables, which the mode asks for."""
+    for arch in ("loongarch", "powerpc"):
+        assert build.wanted(build.fragments(arch, "generic-outline"))["CONFIG_KASAN_STACK"] == "n"
     assert build.wanted(build.fragments("riscv", "generic-outline"))["CONFIG_KASAN_STACK"] == "y"
     # Without KASAN nothing of it is asked for.
     assert "CONFIG_KASAN_STACK" not in build.wanted(build.fragments("loongarch", build.PLAIN))

@@ -34,6 +34,9 @@
 #elif defined(CONFIG_RISCV)
 /* How many bits an address has is found out at boot: arch.h. */
 #define CONFIG_KASAN_SHADOW_DYNAMIC 1
+#elif defined(CONFIG_PPC_BOOK3S_64)
+/* Until the MMU is on, which is late, there is no shadow; with a hash MMU there never is: arch.h. */
+#define CONFIG_KASAN_SHADOW_DYNAMIC 1
 #elif defined(CONFIG_LOONGARCH)
 /* Each window onto memory has a piece of its own: pieces.c. */
 #define CONFIG_KASAN_SHADOW_PIECES 1
