@@ -94,7 +94,7 @@ static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
 /* The lowest address with shadow, and the distance from it to the last one: see kasan_shadow_place(). Before that call only
  * the last two granules of all have shadow, which no code accesses: no check computes with less. */
 extern uintptr_t kasan_full_low, kasan_full_span;
-#define KASAN_FULL_NOWHERE (UINTPTR_MAX - 2 * KASAN_GRANULE_SIZE + 1)
+#define KASAN_FULL_NOWHERE  (UINTPTR_MAX - 2 * KASAN_GRANULE_SIZE + 1)
 /* The compilers' name for it (-asan-force-dynamic-shadow). */
 extern uintptr_t __asan_shadow_memory_dynamic_address;
 #define KASAN_FULL_CONSTANT 0

@@ -190,13 +190,13 @@ def test_a_kernel_that_ends_too_early_is_not_counted(tmp_path, monkeypatch):
         "    answer = {'icount': 123} if asked == 'query-replay' else {}\n"
         "    print(json.dumps({'return': answer}), file=file, flush=True)\n"
         "    if asked == 'qmp_capabilities':\n"
-        "        print(json.dumps({'event': 'SHUTDOWN'}), file=file, flush=True)\n",
+        "        print(json.dumps({'event': 'STOP'}), file=file, flush=True)\n",
         encoding="utf-8",
     )
 
     def count(text):
         line = [sys.executable, str(program), text]
-        monkeypatch.setattr(boot, "command", lambda *_, options: [*line, *options])
+        monkeypatch.setattr(boot, "command", lambda *_, options, icount: [*line, *options])
         return boot.instructions(None, tmp_path / "log")
 
     assert count("[    0.5] Kernel panic - not syncing: No working init found.") == 123
