@@ -68,7 +68,9 @@ static inline bool find_bad(uintptr_t first, uintptr_t last, uintptr_t *bad)
 
 		if (kasan_unlikely(!shadow)) {
 			*bad = first;
-			return true;
+			/* Checked code also runs before the port knows its pieces. No report would be printed then,
+			 * and to find that out for every access takes long. */
+			return __atomic_load_n(&kasan_reporting, __ATOMIC_RELAXED) != KASAN_NOT_YET;
 		}
 		if (kasan_likely(end > last))
 			end = last;

@@ -102,5 +102,18 @@ static void shadow_to_memory(void)
 	CHECK(!kasan_shadow_fault_to_access((uintptr_t)memory, &addr));
 }
 
-UNIT_MAIN(pieces_have_their_own_offsets, ranges_over_the_border, accesses_over_the_border,
-	  poison_over_the_border, shadow_to_memory)
+/* The port may not know its pieces then. */
+static void before_kasan_init_all_accesses_pass(void)
+{
+	bool ok;
+
+	kasan_set_reporting(KASAN_NOT_YET);
+	ok = kasan_check_read(NULL, 4) && kasan_byte_accessible(NULL);
+	kasan_set_reporting(KASAN_LIVE);
+	CHECK(ok);
+	CHECK(!kasan_byte_accessible(NULL));
+}
+
+UNIT_MAIN(before_kasan_init_all_accesses_pass, pieces_have_their_own_offsets,
+	  ranges_over_the_border, accesses_over_the_border, poison_over_the_border,
+	  shadow_to_memory)
