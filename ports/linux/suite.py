@@ -7,9 +7,9 @@ for example 'x86_64-*,*+rt'. --arch names an architecture; `--arch all` takes th
 """
 
 import fnmatch
+import itertools
 import re
 import statistics
-from itertools import pairwise
 
 from redzone.core import base
 from redzone.core.base import Failure
@@ -137,9 +137,12 @@ def _decoded(session):
 
 def depth(session):
     """Return how many functions the traces of allocations have in the reports of @session: the median, 0 if
-    there are none. None of Linux's cases looks at them."""
+    there are none. None of Linux's cases looks at them.
+
+    Linux's unwinder for loongarch may find one function again and again, which counts once."""
     stacks = [report.stack("allocated") for bug in _decoded(session).bugs for report in bug.reports]
-    return statistics.median([len(stack.frames) for stack in stacks if stack] or [0])
+    names = [[frame.name for frame in stack.frames] for stack in stacks if stack]
+    return statistics.median([sum(1 for _ in itertools.groupby(one)) for one in names] or [0])
 
 
 def crashes(lines):
@@ -256,7 +259,7 @@ def readers(session, own, tree):
     hooks = [session.lines[start] for start in starts if HOOK.search(session.lines[start])]
     if hooks:
         lines.append(f"{len(hooks)} reports name KASAN's own function: {hooks[0].partition('] ')[2]}")
-    for start, end in pairwise([*starts, len(session.lines)]):
+    for start, end in itertools.pairwise([*starts, len(session.lines)]):
         title, corrupted = syzkaller.parse("\n".join(session.lines[start:end]))
         # The access that asynchronous hardware tags report is not known, so no line names it.
         if corrupted and " in kasan_report_async+" not in title:
