@@ -107,7 +107,7 @@ def _work(page, make):
 
 # --- The boot, on any architecture ----------------------------------------------------------------------
 
-# What module/ is written for: it does the works of the other tables.
+# The architectures that the programs in module/ are written for. They do the work of all other tables.
 WORKING = ("arm64", "x86_64")
 
 

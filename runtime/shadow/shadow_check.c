@@ -59,6 +59,15 @@ static inline bool scan_piece(uintptr_t first, uintptr_t last, const uint8_t *sh
 	return true;
 }
 
+#ifdef CONFIG_KASAN_SHADOW_FULL
+/* Is memory without shadow bad? Not before kasan_init(): checked code also runs before the shadow has its place. No report
+ * would be printed then, and to find that out for every access takes long. */
+static inline bool reports_come(void)
+{
+	return __atomic_load_n(&kasan_reporting, __ATOMIC_RELAXED) != KASAN_NOT_YET;
+}
+#endif
+
 static inline bool find_bad(uintptr_t first, uintptr_t last, uintptr_t *bad)
 {
 #ifdef CONFIG_KASAN_SHADOW_PIECES
@@ -68,9 +77,7 @@ static inline bool find_bad(uintptr_t first, uintptr_t last, uintptr_t *bad)
 
 		if (kasan_unlikely(!shadow)) {
 			*bad = first;
-			/* Checked code also runs before the port knows its pieces. No report would be printed then,
-			 * and to find that out for every access takes long. */
-			return __atomic_load_n(&kasan_reporting, __ATOMIC_RELAXED) != KASAN_NOT_YET;
+			return reports_come();
 		}
 		if (kasan_likely(end > last))
 			end = last;
@@ -86,7 +93,7 @@ static inline bool find_bad(uintptr_t first, uintptr_t last, uintptr_t *bad)
 
 	if (kasan_unlikely(!kasan_shadow_at(first, &shadow))) {
 		*bad = first;
-		return true;
+		return reports_come();
 	}
 	if (kasan_unlikely(last > KASAN_FULL_HIGH))
 		end = KASAN_FULL_HIGH;
@@ -129,11 +136,6 @@ static inline bool find_bad(uintptr_t first, uintptr_t last, uintptr_t *bad)
 
 bool kasan_find_bad(uintptr_t addr, size_t size, uintptr_t *bad)
 {
-#ifdef CONFIG_KASAN_SHADOW_DYNAMIC
-	/* Checked code runs before the shadow has its place. */
-	if (kasan_unlikely(kasan_full_low == KASAN_FULL_NOWHERE))
-		return false;
-#endif
 	return find_bad(addr, addr + size - 1, bad);
 }
 

@@ -20,7 +20,7 @@ COMPILERS = {
     "clang-19": ["clang-19", "-print-file-name=include"],
     "gcc": ["gcc", "-print-file-name=include"],
 }
-# What has the headers, if it is not the compiler's own package.
+# {compiler: the package with its sanitizer headers}, if the compiler's own package does not contain them.
 PACKAGES = {"clang-19": "libclang-rt-19-dev"}
 _COUNTS = "counts of an allocator, and each system has its own: <kasan/stats.h> has what the runtime holds"
 _HOOKS = "the allocator is the system's, which can call what it likes"
@@ -62,7 +62,6 @@ def main(archive, header):
         lacks = "" if shutil.which(compiler) else compiler
         names = set() if lacks else declared(command)
         if not lacks and not names:
-            # Debian has Clang's headers of sanitizers in the package of their libraries.
             lacks = PACKAGES.get(compiler, "")
         if lacks:
             hint = f"{lacks} not found; ./redzone doctor --install {lacks} installs it"

@@ -71,7 +71,9 @@ static void before_it_has_a_place(void)
 	kasan_free_pages(p, SIZE);
 	kasan_alloc_pages(p, SIZE);
 	kasan_slab_alloc(&cache, p, 20);
+	kasan_set_reporting(KASAN_NOT_YET);
 	ok = all_may_be_accessed(p);
+	kasan_set_reporting(KASAN_LIVE);
 	CHECK(!kasan_shadow_of(p));
 	kasan_full_low = low;
 	kasan_full_span = span;

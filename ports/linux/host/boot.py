@@ -20,7 +20,7 @@ from . import build
 
 # Seconds that a boot with the suite may take.
 TIMEOUT = 600
-# What a kernel that has crashed prints. The second: it has no init, which it looks for when all else is done.
+# A kernel that has crashed prints the first. The second is the panic of one that has booted and finds no init.
 PANIC = "Kernel panic - not syncing"
 NO_INIT = f"{PANIC}: (VFS: Unable to mount root fs|No working init found)"
 # Seconds until QEMU answers.

@@ -120,7 +120,7 @@ ARCHES = {
         MODES[1:2],
         (),
         "qemu-ppc64",
-        # It has not been tried.
+        # GCC has not been tried.
         "",
         ("console=hvc0",),
         ("-machine", "pseries", "-cpu", "power9"),

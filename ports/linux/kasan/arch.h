@@ -33,7 +33,7 @@ static inline bool kasan_arch_shadow(unsigned long *low, unsigned long *high)
 	return true;
 }
 #elif defined(CONFIG_PPC_BOOK3S_64)
-/* The shadow of all that comes before the shadow itself. It is used from when the MMU is on, and only if that is radix. */
+/* All addresses below the shadow have shadow, once Linux has switched the radix MMU on. With a hash MMU none has. */
 static inline bool kasan_arch_shadow(unsigned long *low, unsigned long *high)
 {
 	*low = KASAN_KERN_START;

@@ -42,7 +42,7 @@ _CONFIG = (
 ).split()
 _INCLUDES = [f"-I{ROOT / 'include'}", f"-I{PORT}"]
 _USER = [*(f"-D{one}" for one in _CONFIG), *_INCLUDES]
-# Not for the programs, where ASan's have none of it.
+# The programs are compiled without the last two, as ASan's are.
 _RUNTIME = [*_USER, "-std=gnu17", "-fno-strict-aliasing"]
 _FRAMES = ["-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"]
 # ASan ends the program at the first report. So does this one, and compilers keep nothing for code after it.

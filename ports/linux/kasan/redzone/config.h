@@ -35,7 +35,7 @@
 /* How many bits an address has is found out at boot: arch.h. */
 #define CONFIG_KASAN_SHADOW_DYNAMIC 1
 #elif defined(CONFIG_PPC_BOOK3S_64)
-/* Until the MMU is on, which is late, there is no shadow; with a hash MMU there never is: arch.h. */
+/* Linux maps the shadow late, after it has switched the MMU on, and not at all with a hash MMU: arch.h. */
 #define CONFIG_KASAN_SHADOW_DYNAMIC 1
 #elif defined(CONFIG_LOONGARCH)
 /* Each window onto memory has a piece of its own: pieces.c. */
