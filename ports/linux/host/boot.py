@@ -20,7 +20,7 @@ from . import build
 
 # Seconds that a boot with the suite may take.
 TIMEOUT = 600
-# A kernel that has crashed prints the first. The second is the panic of one that has booted and finds no init.
+# A kernel that has crashed prints the first; the second, one that has booted and finds no init.
 PANIC = "Kernel panic - not syncing"
 NO_INIT = f"{PANIC}: (VFS: Unable to mount root fs|No working init found)"
 # Seconds until QEMU answers.
