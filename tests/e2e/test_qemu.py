@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """QEMU where modules of another QEMU lie in its way, as a desktop's do."""
 
+import hashlib
 import shutil
 import subprocess
 from pathlib import Path
@@ -70,3 +71,50 @@ def test_archives_without_package_lists(tmp_path, monkeypatch):
     (tmp_path / "configuration").write_text(text, encoding="utf-8")
     monkeypatch.setenv("APT_CONFIG", str(tmp_path / "configuration"))
     assert apt.targets() == [("http://mirror.example/debian/", "bookworm")]
+
+
+def suite(archive, name, version, release=""):
+    """Write a suite of Debian's into the folder @archive, with one package of @version that holds its version."""
+    folder = archive / "dists" / name / "main/binary-amd64"
+    content = archive / version / "qemu-user"
+    (content / "DEBIAN").mkdir(parents=True)
+    control = f"Package: qemu-user\nVersion: {version}\nArchitecture: all\n"
+    (content / "DEBIAN/control").write_text(f"{control}Maintainer: a\nDescription: b\n", encoding="utf-8")
+    (content / "version").write_text(version, encoding="utf-8")
+    package = archive / f"{version}.deb"
+    subprocess.run(["dpkg-deb", "-b", content, package], check=True)
+    digest = hashlib.sha256(package.read_bytes()).hexdigest()
+    folder.mkdir(parents=True)
+    where = f"Filename: {package.name}\nSize: {package.stat().st_size}\nSHA256: {digest}\n"
+    packages = f"{control}{where}\n".encode()
+    (folder / "Packages").write_bytes(packages)
+    digest = hashlib.sha256(packages).hexdigest()
+    index = f"SHA256:\n {digest} {len(packages)} main/binary-amd64/Packages\n"
+    text = f"Suite: {name}\nCodename: {name}\nArchitectures: amd64\nComponents: main\n{release}{index}"
+    (folder.parents[1] / "Release").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.quick
+@pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="this machine has no dpkg-deb")
+@pytest.mark.skipif(shutil.which("apt-get") is None, reason="this machine has no apt")
+def test_the_newest_package_of_all_suites_is_fetched(tmp_path, monkeypatch):
+    """apt alone would take the one of the security suite, and a machine may exclude backports."""
+    suite(tmp_path, "old-security", "7.2")
+    suite(tmp_path, "old-backports", "10.0", "NotAutomatic: yes\nButAutomaticUpgrades: yes\n")
+    excluded = "Package: *\nPin: release n=old-backports\nPin-Priority: -1\n"
+    (tmp_path / "preferences").write_text(excluded, encoding="utf-8")
+    (tmp_path / "status").touch()
+    text = (
+        f'Dir::Etc::Preferences "{tmp_path}/preferences"; Dir::State::status "{tmp_path}/status";'
+        'Acquire::AllowInsecureRepositories "true"; APT::Get::AllowUnauthenticated "true";'
+        'APT::Architecture "amd64"; APT::Architectures { "amd64"; };'
+    )
+    (tmp_path / "configuration").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("APT_CONFIG", str(tmp_path / "configuration"))
+    monkeypatch.setattr(apt, "codename", lambda: "old")
+    monkeypatch.setattr(
+        apt, "targets", lambda: [(f"file:{tmp_path}", "old"), (f"file:{tmp_path}", "old-security")]
+    )
+    (tmp_path / "new").mkdir()
+    apt.fetch_newer(tmp_path / "new", ("qemu-user",), 1)
+    assert (tmp_path / "new/root/version").read_text(encoding="utf-8") == "10.0"

@@ -24,14 +24,18 @@ def options(folder, name, sources):
     file.
 
     name: ends in .list for one-line sources, in .sources for deb822 stanzas. Lists and cache go into @folder
-    as well.
+    as well. apt takes the newest version of all sources: by itself it would prefer any other suite to
+    backports, and the machine's own preferences may exclude a suite.
     """
     for part in ("parts", "lists/partial", "cache/archives/partial"):
         (folder / part).mkdir(parents=True, exist_ok=True)
     (folder / "parts" / name).write_text(sources, encoding="utf-8")
+    (folder / "preferences").write_text("Package: *\nPin: release *\nPin-Priority: 500\n", encoding="utf-8")
     values = {
         "Dir::Etc::SourceList": "/dev/null",
         "Dir::Etc::SourceParts": folder / "parts",
+        "Dir::Etc::Preferences": folder / "preferences",
+        "Dir::Etc::PreferencesParts": "/dev/null",
         "Dir::State::Lists": folder / "lists",
         "Dir::Cache": folder / "cache",
         # Run by root, apt drops its privileges, and then it cannot write here.

@@ -50,5 +50,6 @@ def command(name, minimum):
             apt.fetch_qemu(folder, packages, room, download, why)
     found = _version(str(unpacked))
     if not found or found < minimum:
-        raise Unavailable(f"{why}, and the newer one does not start: delete {base.relative(folder)}")
+        trouble = "is too old as well" if found else "does not start"
+        raise Unavailable(f"{why}, and the one in {base.relative(folder)} {trouble}: delete that folder")
     return apt.unpacked_qemu(folder, name) if name.startswith("qemu-system-") else [str(unpacked)]
