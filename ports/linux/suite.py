@@ -57,6 +57,7 @@ BOOTS = {
     ("arm", "generic-inline", "clang"): [(1, ()), (4, ())],
     ("loongarch", "generic-outline", "clang"): [(1, ())],
     ("powerpc", "generic-outline", "clang"): [(1, ()), (4, ())],
+    ("powerpc", "generic-outline", "clang", "pages-4k"): [(1, ())],
 }
 # With --linux 7, of Debian's unstable suite.
 BOOTS_7 = {

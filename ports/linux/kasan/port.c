@@ -107,9 +107,7 @@ bool kasan_port_is_code(uintptr_t pc)
 
 bool kasan_port_symbol(uintptr_t pc, char *buf, size_t size, struct redzone_symbol *sym)
 {
-	/* Interrupts are off. */
-	static char names[CONFIG_NR_CPUS][KSYM_NAME_LEN];
-	char *const name = names[kasan_port_cpu()];
+	char name[KSYM_NAME_LEN];
 	unsigned long bytes, offset;
 	char *module = NULL;
 	const char *found = kallsyms_lookup(pc, &bytes, &offset, &module, name);

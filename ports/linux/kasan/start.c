@@ -61,6 +61,9 @@ void __init redzone_start(void)
 #ifdef CONFIG_KASAN_SHADOW_DYNAMIC
 	redzone_place();
 #endif
+#ifndef CONFIG_KASAN_GENERIC
+	redzone_delay_depot();
+#endif
 	/* The parser writes into what it reads. */
 	strscpy(parameters, boot_command_line, sizeof(parameters));
 	/* As Linux does it: every report is whole, unless kasan.repeat=brief asks for less. */
