@@ -74,7 +74,7 @@ def test_archives_without_package_lists(tmp_path, monkeypatch):
 
 
 def suite(archive, name, version, release=""):
-    """Write a suite of Debian's into the folder @archive, with one package of @version that holds its version."""
+    """Write a suite of Debian into the folder @archive, with a package of @version that holds its version."""
     folder = archive / "dists" / name / "main/binary-amd64"
     content = archive / version / "qemu-user"
     (content / "DEBIAN").mkdir(parents=True)

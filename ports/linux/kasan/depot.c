@@ -38,7 +38,7 @@ static bool __init is_wanted_now(void)
 	return false;
 }
 
-void __init redzone_delay_depot(void)
+void __init kasan_delay_depot(void)
 {
 	static char off[] __initdata = "stack_depot_disable=on";
 
@@ -51,12 +51,12 @@ void __init redzone_delay_depot(void)
 #ifdef CONFIG_KASAN_GENERIC
 /* Generic mode is not told when the command line is there. This is the last function before Linux looks at its depot
  * that an architecture's kasan_init() calls; Makefile gives Linux's own another name. */
-int redzone_populate_early_shadow(const void *start, const void *end);
+int kasan_populate_early_shadow_of_linux(const void *start, const void *end);
 
 int __init kasan_populate_early_shadow(const void *start, const void *end)
 {
-	redzone_delay_depot();
-	return redzone_populate_early_shadow(start, end);
+	kasan_delay_depot();
+	return kasan_populate_early_shadow_of_linux(start, end);
 }
 #endif
 

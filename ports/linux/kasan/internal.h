@@ -33,9 +33,9 @@ static inline void kasan_end_without_pages(unsigned long flags)
 	raw_local_irq_restore(flags);
 }
 
-/** redzone_delay_depot() - let Linux give its stack depot a table only after the boot, unless others want it now. When the
+/** kasan_delay_depot() - let Linux give its stack depot a table only after the boot, unless others want it now. When the
  * command line is known, and before mm_core_init(). Any number of times. */
-void redzone_delay_depot(void);
+void kasan_delay_depot(void);
 
 /** kasan_test_reported() - a report is complete: a test that runs has failed, unless it is KASAN's own. */
 void kasan_test_reported(void);

@@ -62,7 +62,7 @@ void __init redzone_start(void)
 	redzone_place();
 #endif
 #ifndef CONFIG_KASAN_GENERIC
-	redzone_delay_depot();
+	kasan_delay_depot();
 #endif
 	/* The parser writes into what it reads. */
 	strscpy(parameters, boot_command_line, sizeof(parameters));
