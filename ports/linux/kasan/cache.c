@@ -16,6 +16,7 @@
 #include "redzone.h"
 
 #include "arch.h"
+#include "cache.h"
 #include "internal.h"
 
 /**

@@ -3,10 +3,9 @@
  * cache_tags.c - what the runtime knows of each cache, in the tag-based modes.
  *
  * Objects have no redzone and no metadata, and Linux does not tell of a new cache, nor of one that goes. So the runtime's
- * struct is made at the cache's first object, and found by the cache's address; it is made anew if that is another cache
+ * struct is made at the cache's first slab, and found by the cache's address; it is made anew if that is another cache
  * now.
  */
-#include <linux/hash.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
@@ -15,35 +14,22 @@
 
 #include "redzone.h"
 
+#include "cache.h"
 #include "internal.h"
 
-#define BUCKETS_SHIFT 9
-
-/**
- * struct entry - a cache
- * @owner: its address. The other members besides @kasan tell it from a later cache at this address.
- * @next: in the same bucket. Entries are never taken out.
- */
-struct entry {
-	struct redzone_cache kasan;
-	const struct kmem_cache *owner;
-	struct entry *next;
-	slab_flags_t flags;
-	void (*ctor)(void *object);
-};
-
-static struct entry *buckets[1 << BUCKETS_SHIFT], *unused;
+struct kasan_cache_entry *kasan_caches[1 << KASAN_CACHES_SHIFT];
+static struct kasan_cache_entry *unused;
 static DEFINE_RAW_SPINLOCK(lock);
 
 /* Not the name: only reports print it, and kasan_port_find_object() brings it up to date. */
-static bool is_of(const struct entry *entry, const struct kmem_cache *cache)
+static bool is_of(const struct kasan_cache_entry *entry, const struct kmem_cache *cache)
 {
 	return entry->owner == cache && entry->kasan.slot_size == cache->size &&
 	       entry->kasan.object_size == cache->object_size && entry->flags == cache->flags &&
 	       entry->ctor == cache->ctor;
 }
 
-static void fill(struct entry *entry, const struct kmem_cache *cache)
+static void fill(struct kasan_cache_entry *entry, const struct kmem_cache *cache)
 {
 	entry->kasan =
 		(struct redzone_cache){.name = cache->name, .object_size = cache->object_size};
@@ -61,9 +47,9 @@ static void fill(struct entry *entry, const struct kmem_cache *cache)
 	smp_store_release(&entry->owner, cache);
 }
 
-static struct redzone_cache *make(const struct kmem_cache *cache, struct entry **bucket)
+static struct redzone_cache *make(const struct kmem_cache *cache, struct kasan_cache_entry **bucket)
 {
-	struct entry *entry, *fresh = NULL;
+	struct kasan_cache_entry *entry, *fresh = NULL;
 	unsigned long flags;
 	size_t i;
 
@@ -89,10 +75,10 @@ static struct redzone_cache *make(const struct kmem_cache *cache, struct entry *
 	return entry ? &entry->kasan : NULL;
 }
 
-struct redzone_cache *kasan_cache(const struct kmem_cache *cache)
+struct redzone_cache *kasan_cache_of_new_slab(const struct kmem_cache *cache)
 {
-	struct entry **const bucket = &buckets[hash_ptr(cache, BUCKETS_SHIFT)];
-	struct entry *entry = smp_load_acquire(bucket);
+	struct kasan_cache_entry **const bucket = kasan_cache_bucket(cache);
+	struct kasan_cache_entry *entry = smp_load_acquire(bucket);
 
 	for (; entry; entry = entry->next) {
 		if (likely(is_of(entry, cache)))

@@ -5,13 +5,10 @@
 
 #include <linux/irqflags.h>
 #include <linux/percpu.h>
-#include <linux/unaligned.h>
 #include <linux/version.h>
 
 /* Linux 7 has another interface than 6.12 in a few places. */
 #define KASAN_LINUX_7 (LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0))
-
-struct kmem_cache;
 
 /* Above 0: this CPU may hold locks that the page allocator takes. */
 DECLARE_PER_CPU(unsigned int, kasan_no_pages);
@@ -39,13 +36,5 @@ void kasan_delay_depot(void);
 
 /** kasan_test_reported() - a report is complete: a test that runs has failed, unless it is KASAN's own. */
 void kasan_test_reported(void);
-
-/** kasan_cache() - Return: what the runtime knows of @cache. NULL: nothing, as memory was short. */
-#ifdef CONFIG_KASAN_GENERIC
-#define kasan_cache(cache) \
-	((struct redzone_cache *)get_unaligned((const unsigned long *)&(cache)->kasan_info))
-#else
-struct redzone_cache *kasan_cache(const struct kmem_cache *cache);
-#endif
 
 #endif

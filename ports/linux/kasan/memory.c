@@ -19,6 +19,7 @@
 
 #include "redzone.h"
 
+#include "cache.h"
 #include "internal.h"
 
 DEFINE_PER_CPU(unsigned int, kasan_no_pages);

@@ -78,17 +78,26 @@ bool __kasan_check_byte(const void *addr, unsigned long ip)
 }
 
 #if defined(CONFIG_KASAN_GENERIC) || defined(CONFIG_KASAN_SW_TAGS)
-/* Is all of the range certainly accessible? The operand of an atomic operation above all: Linux checks each of them. */
+/*
+ * Is all of the range certainly accessible? The operand of an atomic operation above all: Linux checks each of them, and most
+ * are in descriptors of pages, whose addresses have no tag.
+ */
 static __always_inline bool is_open(unsigned long addr, unsigned int size)
 {
 	/* One comparison, where the shadow's range ends with the address space and is known here. */
-#if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_SHADOW_HIGH == ULONG_MAX
-	const unsigned long last = addr + size - 1;
+#if defined(CONFIG_KASAN_SHADOW_HIGH) && CONFIG_KASAN_SHADOW_HIGH == ULONG_MAX
+	const u8 tag = IS_ENABLED(CONFIG_KASAN_SW_TAGS) ? addr >> 56 : 0;
+	const unsigned long start = (unsigned long)kasan_reset_tag((void *)addr);
+	const unsigned long last = start + size - 1;
 
-	if (size - 1 >= KASAN_GRANULE_SIZE || (addr & last) < CONFIG_KASAN_SHADOW_LOW)
+	if (size - 1 >= KASAN_GRANULE_SIZE)
 		return false;
-	return !(*(const u8 *)kasan_mem_to_shadow((void *)addr) |
-		 *(const u8 *)kasan_mem_to_shadow((void *)last));
+	if (IS_ENABLED(CONFIG_KASAN_SW_TAGS) && tag == KASAN_TAG_KERNEL)
+		return true;
+	if ((start & last) < CONFIG_KASAN_SHADOW_LOW)
+		return false;
+	return !((*(const u8 *)kasan_mem_to_shadow((void *)start) ^ tag) |
+		 (*(const u8 *)kasan_mem_to_shadow((void *)last) ^ tag));
 #else
 	return false;
 #endif

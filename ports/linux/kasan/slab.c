@@ -10,6 +10,11 @@
 
 #include "redzone.h"
 
+#ifdef CONFIG_KASAN_HW_TAGS
+#include <kasan/mte.h>
+#endif
+
+#include "cache.h"
 #include "internal.h"
 
 /* Linux 7 says whether the object may wait in the quarantine: one of kfree_nolock() may not. */
@@ -27,7 +32,7 @@ void __kasan_poison_slab(struct slab *slab)
 	unsigned long i;
 
 	/* Nothing would make the objects of such a cache accessible again. */
-	if (unlikely(!kasan_cache(slab->slab_cache)))
+	if (unlikely(!kasan_cache_of_new_slab(slab->slab_cache)))
 		return;
 	/* Each object has a tag of its own. */
 	for (i = 0; i < compound_nr(page); i++)
@@ -78,15 +83,9 @@ static bool may_hold_locks(gfp_t flags)
 }
 #endif
 
-/*
- * Each object passes through here, so these functions end with a jump to the runtime's (Makefile): they have no frame, and
- * are in no trace.
- */
-void *__must_check __kasan_slab_alloc(struct kmem_cache *cache, void *object, gfp_t flags,
-				      bool init)
+static __always_inline void *alloc_from(struct redzone_cache *kasan, void *object, gfp_t flags,
+					bool init)
 {
-	struct redzone_cache *kasan = kasan_cache(cache);
-
 	if (unlikely(!kasan || is_kfence_address(object)))
 		return object;
 #if KASAN_LINUX_7
@@ -94,6 +93,24 @@ void *__must_check __kasan_slab_alloc(struct kmem_cache *cache, void *object, gf
 		return alloc_without_pages(kasan, object, init);
 #endif
 	return redzone_slab_alloc_init(kasan, object, kasan->object_size, init);
+}
+
+static noinline void *alloc_slowly(struct kmem_cache *cache, void *object, gfp_t flags, bool init)
+{
+	return alloc_from(kasan_cache_of_new_slab(cache), object, flags, init);
+}
+
+/*
+ * Each object passes through here, so these functions end with a jump to the runtime's (Makefile): they have no frame, and
+ * are in no trace.
+ */
+void *__must_check __kasan_slab_alloc(struct kmem_cache *cache, void *object, gfp_t flags,
+				      bool init)
+{
+	struct redzone_cache *kasan = kasan_known_cache(cache);
+
+	return likely(kasan) ? alloc_from(kasan, object, flags, init)
+			     : alloc_slowly(cache, object, flags, init);
 }
 
 void *__must_check __kasan_kmalloc(struct kmem_cache *cache, const void *object, size_t size,
@@ -165,7 +182,7 @@ bool __kasan_slab_pre_free(struct kmem_cache *cache, void *object, unsigned long
 	return is_checked_later(cache) ? false : check_now(cache, object, ip);
 }
 #else
-bool __kasan_slab_pre_free(struct kmem_cache *cache, void *object, unsigned long ip)
+static noinline bool check_now(struct kmem_cache *cache, void *object, unsigned long ip)
 {
 	void *base;
 
@@ -175,6 +192,43 @@ bool __kasan_slab_pre_free(struct kmem_cache *cache, void *object, unsigned long
 	if (likely(kasan_reset_tag(object) == base && is_checked_later(cache)))
 		return false;
 	return free_slowly(cache, object, base, ip);
+}
+
+#ifdef CONFIG_KASAN_SW_TAGS
+static const u8 *shadow_of(unsigned long addr)
+{
+	return kasan_mem_to_shadow(kasan_reset_tag((void *)addr));
+}
+#endif
+
+/*
+ * Does an object begin there, as the tags show? All of an object has one tag, and what is before it has another. False if that
+ * is not certain: start_of_slot() knows, and costs a division.
+ */
+static __always_inline bool is_start(const struct kmem_cache *cache, const void *object)
+{
+	const unsigned long addr = (unsigned long)object, before = addr - KASAN_GRANULE_SIZE;
+
+	if (addr & KASAN_GRANULE_MASK || redzone_get_tag(object) == KASAN_TAG_KERNEL)
+		return false;
+#ifdef CONFIG_KASAN_HW_TAGS
+	if (kasan_mte_ldg(addr) != addr)
+		return false;
+	/* A slab's first object. The page before it may not be mapped. */
+	if (!offset_in_page(addr) && !PageTail(virt_to_page(object)))
+		return !(cache->flags & SLAB_RED_ZONE);
+	return kasan_mte_ldg(before) != before;
+#else
+	return *shadow_of(addr) == redzone_get_tag(object) &&
+	       *shadow_of(before) != redzone_get_tag(object);
+#endif
+}
+
+bool __kasan_slab_pre_free(struct kmem_cache *cache, void *object, unsigned long ip)
+{
+	if (likely(is_start(cache, object) && is_checked_later(cache)))
+		return false;
+	return check_now(cache, object, ip);
 }
 #endif
 
@@ -230,23 +284,36 @@ bool __kasan_slab_free(struct kmem_cache *cache, void *object, bool init,
 
 #else
 
+static noinline bool __kasan_slab_free_init(struct kmem_cache *cache, void *object,
+					    unsigned long ip)
+{
+	struct redzone_cache *kasan = kasan_cache(cache);
+
+	if (!kasan || is_kfence_address(object))
+		return false;
+	if (redzone_slab_free(kasan, object, kasan_reset_tag(object), ip) != KASAN_FREE_NOW)
+		return true;
+	if (kasan_has_integrated_init())
+		memset(kasan_reset_tag(object), 0, kasan->object_size);
+	return false;
+}
+
 bool __kasan_slab_free(struct kmem_cache *cache, void *object, bool init,
 		       bool still_accessible NO_QUARANTINE)
 {
-	struct redzone_cache *kasan = kasan_cache(cache);
-	enum redzone_free_verdict verdict;
+	/* For reports of a double free: the caller of SLUB's function, which SLUB tells __kasan_slab_pre_free() only. */
+	const unsigned long ip = (unsigned long)__builtin_return_address(1);
+	struct redzone_cache *kasan;
 
-	if (unlikely(!kasan || is_kfence_address(object)))
-		return false;
 	/* Without metadata nothing can be noted of an object that its readers may still look at. */
 	if (still_accessible)
 		return false;
-	/* For reports of a double free: the caller of SLUB's function, which SLUB tells __kasan_slab_pre_free() only. */
-	verdict = redzone_slab_free(kasan, object, kasan_reset_tag(object),
-				    (uintptr_t)__builtin_return_address(1));
-	if (verdict == KASAN_FREE_NOW && unlikely(init) && kasan_has_integrated_init())
-		memset(kasan_reset_tag(object), 0, kasan->object_size);
-	return verdict != KASAN_FREE_NOW;
+	if (unlikely(init))
+		return __kasan_slab_free_init(cache, object, ip);
+	kasan = kasan_cache(cache);
+	if (unlikely(!kasan || is_kfence_address(object)))
+		return false;
+	return redzone_slab_free(kasan, object, kasan_reset_tag(object), ip) != KASAN_FREE_NOW;
 }
 
 #endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* cache.h - what the runtime knows of a cache, found from Linux's struct. After slab.h of Linux, and redzone.h. */
+#ifndef MM_KASAN_CACHE_H
+#define MM_KASAN_CACHE_H
+
+#include <linux/array_size.h>
+#include <linux/cache.h>
+#include <linux/unaligned.h>
+
+/**
+ * kasan_cache() - Return: what the runtime knows of @cache. NULL: nothing, as memory was short.
+ * kasan_known_cache() - the same, but NULL also if it is not found at once.
+ * kasan_cache_of_new_slab() - the same as kasan_cache(), when the cache gets a slab.
+ *
+ * In the tag-based modes Linux does not tell of a cache that goes, and another may be at its address later. Its objects come
+ * from new slabs, so only kasan_cache_of_new_slab() looks for such a change.
+ */
+#ifdef CONFIG_KASAN_GENERIC
+#define kasan_cache(cache) \
+	((struct redzone_cache *)get_unaligned((const unsigned long *)&(cache)->kasan_info))
+#define kasan_known_cache(cache)       kasan_cache(cache)
+#define kasan_cache_of_new_slab(cache) kasan_cache(cache)
+#else
+#define KASAN_CACHES_SHIFT 9
+
+/**
+ * struct kasan_cache_entry - a cache (cache_tags.c)
+ * @owner: its address. The other members besides @kasan tell it from a later cache at this address.
+ * @next: in the same bucket. Entries are never taken out.
+ */
+struct kasan_cache_entry {
+	struct redzone_cache kasan;
+	const struct kmem_cache *owner;
+	struct kasan_cache_entry *next;
+	slab_flags_t flags;
+	void (*ctor)(void *object);
+};
+
+extern struct kasan_cache_entry *kasan_caches[1 << KASAN_CACHES_SHIFT];
+
+struct redzone_cache *kasan_cache_of_new_slab(const struct kmem_cache *cache);
+
+/* Linux aligns its structs to cache lines. */
+static __always_inline struct kasan_cache_entry **kasan_cache_bucket(const struct kmem_cache *cache)
+{
+	const unsigned long line = (unsigned long)cache / L1_CACHE_BYTES;
+
+	return &kasan_caches[(line ^ line >> KASAN_CACHES_SHIFT) % ARRAY_SIZE(kasan_caches)];
+}
+
+static __always_inline struct redzone_cache *kasan_known_cache(const struct kmem_cache *cache)
+{
+	struct kasan_cache_entry *entry = smp_load_acquire(kasan_cache_bucket(cache));
+
+	/* The objects of a cache grow if Linux gives it the objects of another one as well. */
+	if (likely(entry && entry->owner == cache &&
+		   entry->kasan.object_size == cache->object_size))
+		return &entry->kasan;
+	return NULL;
+}
+
+static inline struct redzone_cache *kasan_cache(const struct kmem_cache *cache)
+{
+	return kasan_known_cache(cache) ?: kasan_cache_of_new_slab(cache);
+}
+#endif
+
+#endif
