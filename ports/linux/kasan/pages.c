@@ -79,25 +79,27 @@ bool __kasan_check_byte(const void *addr, unsigned long ip)
 
 #if defined(CONFIG_KASAN_GENERIC) || defined(CONFIG_KASAN_SW_TAGS)
 /*
- * Is all of the range certainly accessible? The operand of an atomic operation above all: Linux checks each of them, and most
- * are in descriptors of pages, whose addresses have no tag.
+ * Is all of the range certainly accessible? It is if it lies in one granule whose shadow says so, as the operands of atomic
+ * operations do. Linux checks each of them. Most are in descriptors of pages, whose addresses have no tag.
  */
 static __always_inline bool is_open(unsigned long addr, unsigned int size)
 {
 	/* One comparison, where the shadow's range ends with the address space and is known here. */
 #if defined(CONFIG_KASAN_SHADOW_HIGH) && CONFIG_KASAN_SHADOW_HIGH == ULONG_MAX
-	const u8 tag = IS_ENABLED(CONFIG_KASAN_SW_TAGS) ? addr >> 56 : 0;
-	const unsigned long start = (unsigned long)kasan_reset_tag((void *)addr);
-	const unsigned long last = start + size - 1;
+	const unsigned long end = (addr & KASAN_GRANULE_MASK) + size;
+	void *const start = kasan_reset_tag((void *)addr);
+	s8 shadow;
 
-	if (size - 1 >= KASAN_GRANULE_SIZE)
+	if (end > KASAN_GRANULE_SIZE)
 		return false;
-	if (IS_ENABLED(CONFIG_KASAN_SW_TAGS) && tag == KASAN_TAG_KERNEL)
+	if (IS_ENABLED(CONFIG_KASAN_SW_TAGS) && addr >> 56 == KASAN_TAG_KERNEL)
 		return true;
-	if ((start & last) < CONFIG_KASAN_SHADOW_LOW)
+	if ((unsigned long)start < CONFIG_KASAN_SHADOW_LOW)
 		return false;
-	return !((*(const u8 *)kasan_mem_to_shadow((void *)start) ^ tag) |
-		 (*(const u8 *)kasan_mem_to_shadow((void *)last) ^ tag));
+	shadow = *(const s8 *)kasan_mem_to_shadow(start);
+	if (IS_ENABLED(CONFIG_KASAN_SW_TAGS))
+		return (u8)shadow == addr >> 56;
+	return !shadow || shadow >= (long)end;
 #else
 	return false;
 #endif
