@@ -2,9 +2,9 @@
 /*
  * depot.c - Linux's own stack depot, which the runtime does not use.
  *
- * For KASAN Linux gives it the largest table that it can have, 16 MiB, and fills that while it boots. Here it gets one after
- * the boot, of the size that it has in a kernel without KASAN. Others who want it from the start say so on the command line,
- * or by Linux's configuration, and then nothing changes.
+ * For KASAN Linux gives it the largest table that it can have, 16 MiB, at the start of the boot. Here it gets a table later, of
+ * the size that it has in a kernel without KASAN. If the command line or the configuration wants it at the start, nothing
+ * changes.
  *
  * The depot has no function for this, but it has a boot parameter.
  */

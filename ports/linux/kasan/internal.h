@@ -30,8 +30,8 @@ static inline void kasan_end_without_pages(unsigned long flags)
 	raw_local_irq_restore(flags);
 }
 
-/** kasan_delay_depot() - let Linux give its stack depot a table only after the boot, unless others want it now. When the
- * command line is known, and before mm_core_init(). Any number of times. */
+/** kasan_delay_depot() - let Linux give its stack depot a table later, unless something else wants it now. Call it when the
+ * command line is known, before mm_core_init(), as often as you like. */
 void kasan_delay_depot(void);
 
 /** kasan_test_reported() - a report is complete: a test that runs has failed, unless it is KASAN's own. */

@@ -88,17 +88,18 @@ static __always_inline bool is_open(unsigned long addr, unsigned int size)
 #if defined(CONFIG_KASAN_SHADOW_HIGH) && CONFIG_KASAN_SHADOW_HIGH == ULONG_MAX
 	const unsigned long end = (addr & KASAN_GRANULE_MASK) + size;
 	void *const start = kasan_reset_tag((void *)addr);
+	const u8 tag = redzone_get_tag((void *)addr);
 	s8 shadow;
 
 	if (end > KASAN_GRANULE_SIZE)
 		return false;
-	if (IS_ENABLED(CONFIG_KASAN_SW_TAGS) && addr >> 56 == KASAN_TAG_KERNEL)
+	if (IS_ENABLED(CONFIG_KASAN_SW_TAGS) && tag == KASAN_TAG_KERNEL)
 		return true;
 	if ((unsigned long)start < CONFIG_KASAN_SHADOW_LOW)
 		return false;
 	shadow = *(const s8 *)kasan_mem_to_shadow(start);
 	if (IS_ENABLED(CONFIG_KASAN_SW_TAGS))
-		return (u8)shadow == addr >> 56;
+		return (u8)shadow == tag;
 	return !shadow || shadow >= (long)end;
 #else
 	return false;
