@@ -133,8 +133,15 @@ OF_COMPILER = {"clang": MODES, "gcc": MODES[:2]}
 def options(function):
     """Add the options that choose a kernel to the command @function."""
     for option in (
-        click.option("--mode", type=Choice(MODES), default=MODES[0], help=f"Default: {MODES[0]}."),
-        click.option("--arch", type=Choice(tuple(ARCHES)), default="arm64", help="Default: arm64."),
+        click.option(
+            "--mode",
+            type=Choice(MODES),
+            callback=lambda context, _, mode: mode or ARCHES[context.params["arch"]].modes[0],
+            help="Default: generic-inline, or generic-outline where Linux has no other.",
+        ),
+        click.option(
+            "--arch", type=Choice(tuple(ARCHES)), default="arm64", is_eager=True, help="Default: arm64."
+        ),
         click.option("--cc", type=Choice(tuple(OF_COMPILER)), default="clang", help="Default: clang (19)."),
         click.option(
             "--config",

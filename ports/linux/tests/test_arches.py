@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The architectures of `./redzone port linux`: what is chosen for each, without a build."""
 
+import click
 import pytest
+from click.testing import CliRunner
 from redzone.core import outside
 from redzone.core.base import Failure
 from redzone.kit.ports.linux import suite
@@ -27,6 +29,23 @@ def test_an_architecture_is_chosen_by_its_name():
     assert suite.kernels(pattern="*") == tuple(suite.BOOTS)
     with pytest.raises(Failure, match="--arch vax: the suite has arm64, x86_64"):
         suite.kernels("vax")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "mode"),
+    [
+        ((), "generic-inline"),
+        (("--arch", "powerpc"), "generic-outline"),
+        (("--mode", "generic-outline", "--arch", "riscv"), "generic-outline"),
+    ],
+)
+def test_the_mode_that_an_architecture_has_is_the_default(arguments, mode):
+    @click.command()
+    @build.options
+    def show(**options):
+        click.echo(options["mode"])
+
+    assert CliRunner().invoke(show, arguments).output == f"{mode}\n"
 
 
 @pytest.mark.parametrize("arch", ["arm", "loongarch"])
