@@ -226,7 +226,7 @@ static __always_inline bool is_start(const struct kmem_cache *cache, const void 
 
 bool __kasan_slab_pre_free(struct kmem_cache *cache, void *object, unsigned long ip)
 {
-	if (likely(is_start(cache, object) && is_checked_later(cache)))
+	if (likely(is_checked_later(cache) && is_start(cache, object)))
 		return false;
 	return check_now(cache, object, ip);
 }
