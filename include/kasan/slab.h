@@ -177,16 +177,10 @@ KASAN_HOOK void *kasan_slab_realloc(struct kasan_cache *cache, void *object, siz
 	KASAN_OFF(return object);
 
 /** kasan_slab_resize() - cut @object, which kasan_slab_alloc() has just handed out with all its bytes, to the @size
- *  that its user asked for. For allocators whose size classes learn of the size later. In Generic mode the recorded
- *  stack stays. Return: the pointer to give to the user. */
-#ifdef CONFIG_KASAN_GENERIC
-void *kasan_slab_resize(struct kasan_cache *cache, void *object, size_t size);
-#else
-static inline void *kasan_slab_resize(struct kasan_cache *cache, void *object, size_t size)
-{
-	return kasan_slab_realloc(cache, object, size);
-}
-#endif
+ *  that its user asked for. For allocators whose size classes learn of the size later. The recorded stack stays, if no
+ *  interrupt came in between. Return: the pointer to give to the user. */
+KASAN_HOOK void *kasan_slab_resize(struct kasan_cache *cache, void *object, size_t size)
+	KASAN_OFF(return object);
 
 #ifdef CONFIG_KASAN_GENERIC
 /** kasan_slab_free_search() - kasan_slab_free() for allocators that would have to divide to find the start of a slot.

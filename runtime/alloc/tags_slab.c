@@ -222,6 +222,17 @@ static kasan_noinline enum kasan_free_verdict close_recorded(const void *object,
 	return KASAN_FREE_NOW;
 }
 
+/* For the first owner of a slot, whose tag takes a division. Most objects of a boot are such. */
+static kasan_noinline void *open_first(const struct kasan_cache *cache, void *object, size_t size,
+				       bool init, struct kasan_ring_stack stack)
+{
+	object = kasan_set_tag(object, next_tag(cache, object));
+	if (kasan_likely(stack.wanted))
+		return open_recorded(object, size, init, stack.handle);
+	kasan_tags_open((uintptr_t)object, size, kasan_get_tag(object), init);
+	return object;
+}
+
 /* Handles most objects: those without constructor and readers. */
 static kasan_always_inline void *open_object_fast(struct kasan_cache *cache, void *object,
 						  size_t size, bool init, uintptr_t ip,
@@ -234,8 +245,10 @@ static kasan_always_inline void *open_object_fast(struct kasan_cache *cache, voi
 	if (kasan_unlikely(!object))
 		return NULL;
 	if (kasan_unlikely(flags & ~KASAN_SLAB_TRACES || size > cache->plain_size ||
-			   !kasan_ring_find(&stack, ip, fp) || !kasan_slab_retag(cache, &addr)))
+			   !kasan_ring_find(&stack, ip, fp)))
 		return open_object_slow(cache, object, size, init, ip);
+	if (kasan_unlikely(!kasan_slab_retag(cache, &addr)))
+		return open_first(cache, object, size, init, stack);
 	if (kasan_unlikely(!kasan_ring_write((const void *)addr, (uint32_t)size, &stack)))
 		return open_recorded((void *)addr, size, init, stack.handle);
 	if (!init)
@@ -293,6 +306,20 @@ kasan_noinline void *kasan_slab_realloc(struct kasan_cache *cache, void *object,
 	if (kasan_unlikely(size > cache->plain_size))
 		return resize_slow(cache, object, size, KASAN_CALLER_IP());
 	return resize(cache, object, size, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+}
+
+kasan_noinline void *kasan_slab_resize(struct kasan_cache *cache, void *object, size_t size)
+{
+	if (kasan_unlikely(!object || !kasan_on()))
+		return object;
+	if (kasan_unlikely(size > cache->plain_size))
+		return resize_slow(cache, object, size, KASAN_CALLER_IP());
+	/* A second record would have the same stack, and take the place of another object's. */
+	if (kasan_unlikely(kasan_get_tag(object) == KASAN_TAG_KERNEL) ||
+	    (kasan_opt_stacktrace && !kasan_ring_correct(object, size)))
+		return resize(cache, object, size, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+	kasan_poison_tail(object, size, object_span(cache), KASAN_SLAB_REDZONE);
+	return object;
 }
 
 size_t kasan_size_by_tags(const void *object, size_t max)

@@ -162,6 +162,10 @@ void kasan_ring_add(const void *ptr, size_t size, bool is_free, uintptr_t ip, ui
 /** kasan_ring_record() - the same for a caller that already has its @track. */
 void kasan_ring_record(const void *ptr, size_t size, bool is_free, const struct kasan_track *track);
 
+/** kasan_ring_correct() - set the @size in this CPU's newest record, if that is the allocation of the object at @ptr.
+ *  Return: false if it is another record, which is left alone. */
+bool kasan_ring_correct(const void *ptr, size_t size);
+
 /* --- Life cycle and reading --- */
 
 /** kasan_ring_init() - get memory for the ring; if there is not enough, try half as much, and so on. */

@@ -30,11 +30,11 @@ static inline bool is_turn(void)
 	return count % 8 == 0;
 }
 
-/* Where save_frames() starts among the entries of a near key: the hooks have read the first one, if the port lets them. */
+/* Do hooks look for a stack themselves, if their frame begins it? */
 #if defined(KASAN_PORT_HAS_TASK_ID) && defined(KASAN_PORT_HAS_TASK_STACK)
-#define NEAR_START 1U
+#define HOOKS_LOOK 1
 #else
-#define NEAR_START 0U
+#define HOOKS_LOOK 0
 #endif
 
 /* @record: found in @way of the set of @entry. */
@@ -291,6 +291,13 @@ static uint32_t far_key(const struct kasan_bounds *bounds, const struct kasan_ne
 	return ~key;
 }
 
+/* Return: where save_frames() starts among the entries of a near key. A hook has read the first one, unless @fp is the frame of
+ * a function that it has called. */
+static inline unsigned int near_start(uintptr_t fp, uintptr_t first)
+{
+	return HOOKS_LOOK && first == kasan_arch_frame_prev(fp) ? 1 : 0;
+}
+
 /* Write @record into @near or the entry next to it, if one is free or @replace. */
 static void put_near(const struct kasan_record **near, const struct kasan_record *record,
 		     bool replace)
@@ -356,9 +363,9 @@ static uint32_t save_frames(const struct kasan_bounds *bounds, uintptr_t ip, uin
 		near = kasan_known_entry(table, start.key);
 #if KASAN_KNOWN_HAS_FAR
 		/* Often two stacks that a loop uses in turn have met, and the far key would cost more. */
-		known = find_frames(bounds, &start, ip, first, near, NEAR_START, 2);
+		known = find_frames(bounds, &start, ip, first, near, near_start(fp, first), 2);
 		if (known) {
-			if (NEAR_START || known != kasan_known_read(near))
+			if (known != kasan_known_read(near))
 				promote(near, kasan_known_way(near, 1), known);
 			return known->handle;
 		}

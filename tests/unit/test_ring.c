@@ -167,6 +167,44 @@ static void on(unsigned int cpu, unsigned int tag, bool is_free)
 	kasan_ring_record(tagged(tag), 64, is_free, &track);
 }
 
+/* Return: the size in the newest record of tagged(@tag), 0 if there is none. */
+static size_t size_of(unsigned int tag)
+{
+	struct kasan_ring_record record, newest = {0};
+	size_t place;
+
+	kasan_ring_each (&place, &record, KASAN_RING_NOW) {
+		if (record.ptr == (uintptr_t)tagged(tag) &&
+		    (!newest.ptr || kasan_ring_newer(&record.order, &newest.order, true)))
+			newest = record;
+	}
+	return newest.size;
+}
+
+/* Only the newest record of the same CPU is corrected, and only an allocation. */
+static void corrected(void)
+{
+	shrink();
+	kasan_posix_set_cpu(0);
+	CHECK(!kasan_ring_correct(tagged(0x21), 10));
+	for (unsigned int i = 0; i < 2 * KASAN_RING_SEGMENT; i++) {
+		on(0, 0x21, false);
+		CHECK(kasan_ring_correct(tagged(0x21), 1 + i % 60));
+		CHECK_EQ(size_of(0x21), 1 + i % 60);
+		on(0, 0x22, false);
+		CHECK(!kasan_ring_correct(tagged(0x21), 61));
+		CHECK_EQ(size_of(0x21), 1 + i % 60);
+		on(0, 0x22, true);
+		CHECK(!kasan_ring_correct(tagged(0x22), 61));
+		CHECK_EQ(size_of(0x22), 64);
+	}
+	on(0, 0x23, false);
+	kasan_posix_set_cpu(1);
+	CHECK(!kasan_ring_correct(tagged(0x23), 61));
+	CHECK_EQ(size_of(0x23), 64);
+	restore();
+}
+
 /* An object goes from CPU to CPU. In @busy steps in between the others move on, so that stamps differ, or not. */
 static void hand_over(unsigned int busy)
 {
@@ -241,4 +279,4 @@ static void many_writers(void)
 	restore();
 }
 
-UNIT_MAIN(overwritten, idle_cpu, handed_over, many_writers)
+UNIT_MAIN(overwritten, idle_cpu, corrected, handed_over, many_writers)

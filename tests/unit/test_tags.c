@@ -320,6 +320,25 @@ static void realloc_in_place(void)
 	give(p);
 }
 
+/* A size class gives an object of its own size first, and learns then how much of it the user wants. */
+static void resize_keeps_the_record(void)
+{
+	struct kasan_ring_record record;
+	size_t place;
+
+	make_slab(96, 0);
+	for (size_t size = 1; size <= 96; size++) {
+		const uint64_t mark = kasan_ring_mark();
+		char *p = take(96);
+
+		CHECK(kasan_slab_resize(&slab.cache, p, size) == p);
+		CHECK_EQ(kasan_object_size(&slab.cache, p), size);
+		kasan_ring_each (&place, &record, KASAN_RING_NOW)
+			CHECK(record.order.stamp <= mark || record.size == size);
+		give(p);
+	}
+}
+
 /* --- The compilers' checks -------------------------------------------------------------------- */
 
 static void fixed_size_checks(void)
@@ -673,7 +692,7 @@ static void tags_of_variables(void)
 
 UNIT_MAIN(fill_writes_its_granules, pointers, neighbours_differ, reuse_changes_the_tag,
 	  pages_differ, constructed_objects_keep_theirs, short_granules, poisoned_objects,
-	  poisoned_pages, overwritten_short_granule, realloc_in_place, fixed_size_checks,
-	  sized_checks, other_checks, report_text, invalid_access, reused_object,
+	  poisoned_pages, overwritten_short_granule, realloc_in_place, resize_keeps_the_record,
+	  fixed_size_checks, sized_checks, other_checks, report_text, invalid_access, reused_object,
 	  same_tag_on_both_sides, owners_since_the_bug, former_owner_of_free_pages,
 	  frames_without_epilogues, tags_of_variables)
