@@ -42,26 +42,32 @@ static void put_number(struct kasan_line *line, uintptr_t value, unsigned int ba
 		       const struct spec *spec)
 {
 	char digits[24];
-	unsigned int count = 0, i, length;
+	unsigned int count = 0, i;
 
 	do {
 		digits[count++] = "0123456789abcdef"[value % base];
 		value /= base;
 	} while (value);
-	length = count + negative;
-	for (i = length; !spec->zero && i < spec->width; i++)
-		put(line, ' ');
-	if (negative)
+	if (negative && spec->zero)
 		put(line, '-');
-	for (i = length; spec->zero && i < spec->width; i++)
-		put(line, '0');
+	for (i = count + negative; i < spec->width; i++)
+		put(line, spec->zero ? '0' : ' ');
+	if (negative && !spec->zero)
+		put(line, '-');
 	while (count)
 		put(line, digits[--count]);
 }
 
+static const struct spec plain = {.precision = SYMBOL_MAX};
+
+static void put_hex(struct kasan_line *line, const char *before, uintptr_t value)
+{
+	put_string(line, before, &plain);
+	put_number(line, value, 16, false, &plain);
+}
+
 static void put_symbol(struct kasan_line *line, uintptr_t pc, bool is_return)
 {
-	static const struct spec plain = {.precision = SYMBOL_MAX};
 	const uintptr_t inside = pc - (is_return && pc ? 1 : 0);
 	struct kasan_symbol symbol;
 	char name[SYMBOL_MAX];
@@ -69,16 +75,13 @@ static void put_symbol(struct kasan_line *line, uintptr_t pc, bool is_return)
 	kasan_clear(&symbol);
 	name[0] = '\0';
 	if (!kasan_port_symbol(inside, name, sizeof(name), &symbol) || !name[0]) {
-		put_string(line, "0x", &plain);
-		put_number(line, pc, 16, false, &plain);
+		put_hex(line, "0x", pc);
 		return;
 	}
 	name[sizeof(name) - 1] = '\0';
 	put_string(line, name, &plain);
-	put_string(line, "+0x", &plain);
-	put_number(line, pc - symbol.start, 16, false, &plain);
-	put_string(line, "/0x", &plain);
-	put_number(line, symbol.size, 16, false, &plain);
+	put_hex(line, "+0x", pc - symbol.start);
+	put_hex(line, "/0x", symbol.size);
 	if (symbol.module) {
 		put_string(line, " [", &plain);
 		put_string(line, symbol.module, &plain);
@@ -155,14 +158,13 @@ static const char *convert(struct kasan_line *line, const char *fmt, va_list *ar
 		break;
 	case 'p':
 		return put_pointer(line, fmt + 1, va_arg(*args, const void *));
-	case '%':
-		put(line, '%');
-		break;
 	case '\0':
 		return fmt;
 	default:
-		/* Print an unknown conversion as it stands, without consuming its argument. */
-		put(line, '%');
+		/* Print an unknown conversion as it stands, without consuming its argument. Of %% one sign is
+		 * printed. */
+		if (*fmt != '%')
+			put(line, '%');
 		put(line, *fmt);
 		break;
 	}

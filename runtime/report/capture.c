@@ -39,6 +39,11 @@ void kasan_clip_stack(struct kasan_port_task *task, uintptr_t sp, uintptr_t fp)
 		task->stack_end = high + page;
 }
 
+bool kasan_is_return(uintptr_t pc)
+{
+	return kasan_port_is_code(pc) && kasan_arch_is_return(pc);
+}
+
 /* Return: where a call that has come to no code would return to; 0: not known. */
 static uintptr_t return_address(const struct kasan_port_task *task, const struct kasan_regs *regs)
 {
@@ -59,7 +64,7 @@ static size_t walk_from_caller(struct kasan_report *report, const struct kasan_r
 	const uintptr_t pc = return_address(&report->task, regs);
 
 	/* After a return to a bad address, the register holds that. */
-	if (!pc || pc == regs->pc || !kasan_port_is_code(pc) || !kasan_arch_is_return(pc))
+	if (!pc || pc == regs->pc || !kasan_is_return(pc))
 		return 0;
 	report->at_pc = false;
 	return kasan_stack_walk_fault(&report->task, pc, regs->fp, report->pcs,
@@ -89,7 +94,6 @@ static void capture_trace(struct kasan_report *report, const struct kasan_bug *b
 
 static void capture_task(struct kasan_report *report, const struct kasan_bug *bug)
 {
-	kasan_copy(&report->task, &bug->task);
 	if (kasan_port_stack_overflowed(&bug->task))
 		report->task.overflowed = true;
 	kasan_clip_stack(&report->task, bug->sp, report->fp);
@@ -133,17 +137,16 @@ static void capture_first_bad(struct kasan_report *report)
 	if (report->has_shadow && !report->is_free)
 		bad = kasan_first_bad(report->pointer, size ? size : 1);
 	report->first_bad = bad ? bad : report->addr;
+	/* It may lie after the last byte with shadow, if the range leaves that. */
+	(void)kasan_memory_state((const void *)report->first_bad, &report->bad_shadow);
 }
 
 static void capture_shadow(struct kasan_report *report)
 {
 	const uintptr_t row = KASAN_REPORT_ROW_SIZE * KASAN_GRANULE_SIZE;
-	uintptr_t addr;
+	uintptr_t addr = (report->first_bad & ~(row - 1)) - KASAN_REPORT_ROWS / 2 * row;
 	unsigned int i, j;
 
-	/* The first bad byte may lie after the last one with shadow, if the range leaves it. */
-	(void)kasan_memory_state((const void *)report->first_bad, &report->bad_shadow);
-	addr = (report->first_bad & ~(row - 1)) - KASAN_REPORT_ROWS / 2 * row;
 	report->rows_base = addr;
 	for (i = 0; i < KASAN_REPORT_ROWS; i++, addr += row) {
 		/* Windows and address spaces end at granules, but perhaps not at rows. A row is printed whole or not at
@@ -199,12 +202,12 @@ static void copy_facts(struct kasan_report *report, const struct kasan_bug *bug)
 	}
 #endif
 	report->cpu = kasan_port_cpu();
+	kasan_copy(&report->task, &bug->task);
 }
 
 void kasan_capture_short(struct kasan_report *report, const struct kasan_bug *bug)
 {
 	copy_facts(report, bug);
-	kasan_copy(&report->task, &bug->task);
 	kasan_copy_name(report->comm, sizeof(report->comm), report->task.name, "none");
 	report->pcs[0] = bug->ip;
 	report->depth = 1;
@@ -212,7 +215,6 @@ void kasan_capture_short(struct kasan_report *report, const struct kasan_bug *bu
 		return;
 	capture_overflow(report, bug);
 	capture_first_bad(report);
-	(void)kasan_memory_state((const void *)report->first_bad, &report->bad_shadow);
 	if (!report->type)
 		kasan_classify(report);
 }
@@ -230,7 +232,6 @@ bool kasan_capture_place(struct kasan_report *report, const struct kasan_bug *bu
 	if (bug->how & (KASAN_HOW_FAULT | KASAN_HOW_ASYNC) || bug->regs || bug->slack || bug->owner)
 		return false;
 	copy_facts(report, bug);
-	kasan_copy(task, &bug->task);
 	/* The whole of a large stack would take long. */
 	if (at > task->stack_start && at < task->stack_end) {
 		task->stack_start = at;
@@ -242,7 +243,6 @@ bool kasan_capture_place(struct kasan_report *report, const struct kasan_bug *bu
 	if (!KASAN_IS_NOT_OF_MEMORY(report)) {
 		capture_overflow(report, bug);
 		capture_first_bad(report);
-		(void)kasan_memory_state((const void *)report->first_bad, &report->bad_shadow);
 	}
 	report->given = report->type;
 	return !report->is_overflow;

@@ -313,6 +313,9 @@ bool kasan_capture_place(struct kasan_report *report, const struct kasan_bug *bu
  *  access. */
 void kasan_capture_short(struct kasan_report *report, const struct kasan_bug *bug);
 
+/** kasan_is_return() - is @pc an address in code, after a call? */
+bool kasan_is_return(uintptr_t pc);
+
 /** kasan_clip_stack() - reduce the bounds of @task's stack to the readable part around a place that is certainly in it.
  *  The bounds may be garbage, and frames are read anywhere inside. @sp, @fp: of the context that found the bug. */
 void kasan_clip_stack(struct kasan_port_task *task, uintptr_t sp, uintptr_t fp);

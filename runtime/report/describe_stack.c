@@ -18,16 +18,16 @@
 
 /* --- The description: "n off size namelen name off size namelen name ..." --- */
 
+/**
+ * struct cursor - a place in the description
+ * @left: variables that follow. @broken: what was read last is no description.
+ * @offset, @size: of the variable that was read last. @line: where it is declared; 0: not known.
+ */
 struct cursor {
 	const char *at;
 	bool broken;
+	unsigned long left, offset, size, line;
 };
-
-static void start_cursor(struct cursor *cursor, const struct kasan_frame *frame)
-{
-	cursor->at = frame->descr;
-	cursor->broken = false;
-}
 
 static char peek(struct cursor *cursor)
 {
@@ -53,13 +53,12 @@ static unsigned long next_number(struct cursor *cursor)
 }
 
 /* A name of @length characters, to which compilers append ":line" if they know it. */
-static void next_name(struct cursor *cursor, unsigned long length, char *name, size_t size,
-		      unsigned long *line)
+static void next_name(struct cursor *cursor, unsigned long length, char *name, size_t size)
 {
 	bool in_line = false;
 	size_t kept = 0;
 
-	*line = 0;
+	cursor->line = 0;
 	if (peek(cursor) == ' ')
 		cursor->at++;
 	for (; length && peek(cursor); length--, cursor->at++) {
@@ -68,11 +67,31 @@ static void next_name(struct cursor *cursor, unsigned long length, char *name, s
 		if (c == ':')
 			in_line = true;
 		else if (in_line && c >= '0' && c <= '9')
-			*line = *line * 10 + (unsigned long)(c - '0');
+			cursor->line = cursor->line * 10 + (unsigned long)(c - '0');
 		else if (kept + 1 < size)
 			name[kept++] = c >= ' ' && c <= '~' ? c : '?';
 	}
 	name[kept] = '\0';
+}
+
+static void start_cursor(struct cursor *cursor, const struct kasan_frame *frame)
+{
+	cursor->at = frame->descr;
+	cursor->broken = false;
+	cursor->left = next_number(cursor);
+}
+
+/* Read the next variable, and its name into @name of @size bytes. Return: false if there is none, or it cannot be
+ * read. */
+static bool next_variable(struct cursor *cursor, char *name, size_t size)
+{
+	if (cursor->broken || !cursor->left)
+		return false;
+	cursor->left--;
+	cursor->offset = next_number(cursor);
+	cursor->size = next_number(cursor);
+	next_name(cursor, next_number(cursor), name, size);
+	return !cursor->broken;
 }
 
 /* --- The frame --- */
@@ -145,19 +164,14 @@ static bool read_frame(struct kasan_frame *frame, uintptr_t base)
 /* Return: where the last described variable ends, in bytes from the base; 0 if that cannot be read. */
 static uintptr_t described_size(const struct kasan_frame *frame)
 {
-	unsigned long count, i, offset, size, line;
 	struct cursor cursor;
 	uintptr_t end = 0;
 	char name[2];
 
 	start_cursor(&cursor, frame);
-	count = next_number(&cursor);
-	for (i = 0; i < count && !cursor.broken; i++) {
-		offset = next_number(&cursor);
-		size = next_number(&cursor);
-		next_name(&cursor, next_number(&cursor), name, sizeof(name), &line);
-		if (offset + size > end)
-			end = offset + size;
+	while (next_variable(&cursor, name, sizeof(name))) {
+		if (cursor.offset + cursor.size > end)
+			end = cursor.offset + cursor.size;
 	}
 	return cursor.broken ? 0 : end;
 }
@@ -232,16 +246,17 @@ void kasan_describe_stack(struct kasan_report *report)
 	const struct kasan_port_task *task = &report->task;
 	const uint8_t bad = kasan_telling_shadow(report);
 	const uintptr_t bad_at = report->first_bad;
+	const bool on_stack = is_on_stack(task, bad_at);
 	uintptr_t limit;
 
 	find_stack(report);
 	if (bad == KASAN_ALLOCA_LEFT || bad == KASAN_ALLOCA_RIGHT) {
-		if (is_on_stack(task, bad_at))
+		if (on_stack)
 			describe_alloca(report);
 		return;
 	}
 	limit = bad_at > FRAME_SEARCH_LIMIT ? bad_at - FRAME_SEARCH_LIMIT : 0;
-	if (is_on_stack(task, bad_at)) {
+	if (on_stack) {
 		if (limit < task->stack_start)
 			limit = task->stack_start;
 	} else if ((bad < KASAN_STACK_LEFT || bad > KASAN_STACK_RIGHT) &&
@@ -262,20 +277,13 @@ void kasan_describe_stack(struct kasan_report *report)
 void kasan_find_variable(const struct kasan_frame *frame, uintptr_t addr,
 			 struct kasan_located *located)
 {
-	unsigned long count, offset, size, line;
 	struct cursor cursor;
 
 	start_cursor(&cursor, frame);
-	for (count = next_number(&cursor); count && !cursor.broken; count--) {
-		offset = next_number(&cursor);
-		size = next_number(&cursor);
-		next_name(&cursor, next_number(&cursor), located->name, sizeof(located->name),
-			  &line);
-		if (cursor.broken)
-			break;
-		if (addr - frame->base < offset + size) {
-			located->start = frame->base + offset;
-			located->size = size;
+	while (next_variable(&cursor, located->name, sizeof(located->name))) {
+		if (addr - frame->base < cursor.offset + cursor.size) {
+			located->start = frame->base + cursor.offset;
+			located->size = cursor.size;
 			return;
 		}
 	}
@@ -286,25 +294,20 @@ void kasan_find_variable(const struct kasan_frame *frame, uintptr_t addr,
 
 void kasan_print_frame(const struct kasan_frame *frame)
 {
-	unsigned long count, i, offset, size, line;
 	struct cursor cursor;
 	char name[96];
 
 	start_cursor(&cursor, frame);
-	count = next_number(&cursor);
 	if (cursor.broken)
 		return;
-	kasan_report_line("This frame has %lu %s:", count, count == 1 ? "object" : "objects");
-	for (i = 0; i < count; i++) {
-		offset = next_number(&cursor);
-		size = next_number(&cursor);
-		next_name(&cursor, next_number(&cursor), name, sizeof(name), &line);
-		if (cursor.broken)
-			return;
-		if (line)
-			kasan_report_line(" [%lu, %lu) '%s' (line %lu)", offset, offset + size,
-					  name, line);
+	kasan_report_line("This frame has %lu %s:", cursor.left,
+			  cursor.left == 1 ? "object" : "objects");
+	while (next_variable(&cursor, name, sizeof(name))) {
+		if (cursor.line)
+			kasan_report_line(" [%lu, %lu) '%s' (line %lu)", cursor.offset,
+					  cursor.offset + cursor.size, name, cursor.line);
 		else
-			kasan_report_line(" [%lu, %lu) '%s'", offset, offset + size, name);
+			kasan_report_line(" [%lu, %lu) '%s'", cursor.offset,
+					  cursor.offset + cursor.size, name);
 	}
 }

@@ -23,8 +23,7 @@ static void blank(void)
  * place itself: of the bug, or one that the system has named. */
 static bool is_frame(const uintptr_t *pcs, size_t i)
 {
-	return kasan_port_is_code(pcs[i]) &&
-	       (kasan_is_place(pcs, i, true) || kasan_arch_is_return(pcs[i]));
+	return kasan_is_place(pcs, i, true) ? kasan_port_is_code(pcs[i]) : kasan_is_return(pcs[i]);
 }
 
 static void print_trace(const uintptr_t *pcs, size_t count, bool first_is_exact)
@@ -36,12 +35,9 @@ static void print_trace(const uintptr_t *pcs, size_t count, bool first_is_exact)
 		kasan_report_line(NO_STACK);
 		return;
 	}
-	for (i = 0; i < count && is_frame(pcs, i); i++) {
-		if (kasan_is_place(pcs, i, first_is_exact))
-			kasan_report_line(" %pS", (const void *)pcs[i]);
-		else
-			kasan_report_line(" %pB", (const void *)pcs[i]);
-	}
+	for (i = 0; i < count && is_frame(pcs, i); i++)
+		kasan_report_line(kasan_is_place(pcs, i, first_is_exact) ? " %pS" : " %pB",
+				  (const void *)pcs[i]);
 	if (!i)
 		kasan_report_line(NO_STACK);
 }
@@ -78,12 +74,8 @@ static void print_track(const char *what, const struct kasan_track *track)
 /* Adds "slab-out-of-bounds in f+0x8/0x20". */
 static void add_title(struct kasan_line *to, const struct kasan_report *report)
 {
-	const void *ip = (const void *)report->ip;
-
-	if (report->at_pc)
-		kasan_line_add(to, "%s in %pS", report->type, ip);
-	else
-		kasan_line_add(to, "%s in %pB", report->type, ip);
+	kasan_line_add(to, report->at_pc ? "%s in %pS" : "%s in %pB", report->type,
+		       (const void *)report->ip);
 }
 
 /* Adds "Write of size 4 at addr ffff000012345678 by task main/21". @capital: at the start of a line. */

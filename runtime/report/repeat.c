@@ -95,7 +95,8 @@ static void fill_place(struct place *place, const struct kasan_report *report)
 	__memset(place, 0, sizeof(*place));
 	place->type = report->type;
 	learn(place, report);
-	place->kind = (uint8_t)(report->is_write | report->is_free << 1 | report->is_async << 2);
+	place->kind =
+		(uint8_t)(report->is_write | report->is_free << 1 | KASAN_IS_ASYNC(report) << 2);
 	for (i = 0; i < report->depth && i < KASAN_PLACE_FRAMES; i++)
 		place->pcs[i] = report->pcs[i];
 #ifdef CONFIG_KASAN_UBSAN
@@ -105,7 +106,7 @@ static void fill_place(struct place *place, const struct kasan_report *report)
 				report->column * 0x85ebca6bU;
 #endif
 	/* The rest of the trace is mixed into the last one. The factor is odd, so no bit is lost. */
-	for (; i < report->depth && report->is_async; i++)
+	for (; i < report->depth && KASAN_IS_ASYNC(report); i++)
 		place->pcs[KASAN_PLACE_FRAMES - 1] =
 			(place->pcs[KASAN_PLACE_FRAMES - 1] ^ report->pcs[i]) * 0x9e3779b1U;
 }

@@ -46,6 +46,12 @@ static unsigned int unprinted_panic;
 /* A waiting report is being printed. The lock guards this. */
 static bool printing_waiting;
 
+/* Not inlined, because an atomic addition is a loop on most small CPUs. */
+static kasan_noinline void count_one(unsigned long *number)
+{
+	__atomic_fetch_add(number, 1, __ATOMIC_RELAXED);
+}
+
 /* --- The sequence --- */
 
 /* Return: NULL if the system goes on after such a bug. */
@@ -114,7 +120,7 @@ static void print_counted(const struct kasan_report *report, unsigned long count
 		kasan_print_report(report);
 	else if (kasan_repeat_has_line(count))
 		kasan_print_again(report, count);
-	__atomic_fetch_add(&report_count, 1, __ATOMIC_RELAXED);
+	count_one(&report_count);
 }
 
 /* Runs the phases in order, with interrupts off, the lock held, and kasan_port_report_begin() called. */
@@ -197,7 +203,7 @@ static bool put_off(const struct kasan_bug *bug, bool inside)
 	struct slot *slot = inside && printing_waiting ? NULL : take_slot();
 
 	if (!slot) {
-		__atomic_fetch_add(&left_out, 1, __ATOMIC_RELAXED);
+		count_one(&left_out);
 		return false;
 	}
 	kasan_capture(&slot->report, bug);
@@ -271,7 +277,7 @@ static bool put_off(const struct kasan_bug *bug, bool inside)
 {
 	(void)bug;
 	(void)inside;
-	__atomic_fetch_add(&left_out, 1, __ATOMIC_RELAXED);
+	count_one(&left_out);
 	return false;
 }
 
@@ -370,7 +376,7 @@ static void print_short(const struct kasan_bug *bug, size_t left)
 	kasan_tell_error(&the_report, true);
 	kasan_record_report(&the_report, 1);
 	kasan_print_short(&the_report, left);
-	__atomic_fetch_add(&report_count, 1, __ATOMIC_RELAXED);
+	count_one(&report_count);
 }
 
 /* Runs on the stack for reports, with interrupts off. */
@@ -390,7 +396,7 @@ static void pass(void *argument)
 		if (passage->room == KASAN_ROOM_WHOLE)
 			passage->accepted = put_off(bug, passage->inside);
 		else
-			__atomic_fetch_add(&no_room, 1, __ATOMIC_RELAXED);
+			count_one(&no_room);
 		/* It will not be printed, but the system must not go on after the report that is being printed. */
 		if (!passage->accepted && why_panic(is_write))
 			__atomic_store_n(&unprinted_panic, 1, __ATOMIC_RELAXED);
@@ -459,7 +465,7 @@ static kasan_noinline bool report_it(struct kasan_bug *bug)
 	bug->sp = bug->regs ? bug->regs->sp : (uintptr_t)__builtin_frame_address(0);
 	passage.room = kasan_room_here(&bug->task, &passage.left);
 	if (passage.room == KASAN_ROOM_NONE) {
-		__atomic_fetch_add(&no_room, 1, __ATOMIC_RELAXED);
+		count_one(&no_room);
 		kasan_port_irq_restore(irq);
 		/* Only the port prints here. There is not even room to ask whether the bug is ignored. */
 		panic_if_wanted(bug->how & (KASAN_HOW_WRITE | KASAN_HOW_FREE));

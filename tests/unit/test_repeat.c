@@ -225,27 +225,6 @@ static void more_places_than_are_remembered(void)
 	CHECK(is_whole());
 }
 
-/* The trace of an asynchronous report does not begin at the access, so only equal traces are one place. */
-static void asynchronous_reports(void)
-{
-	static struct kasan_report report = {
-		.type = "invalid-access", .is_async = true, .is_write = true, .depth = 6};
-
-	for (uintptr_t i = 0; i < 6; i++)
-		report.pcs[i] = 0x500000 + i;
-	CHECK_EQ(kasan_count_repeats(&report), 1);
-	CHECK_EQ(kasan_count_repeats(&report), 2);
-	report.pcs[5]++;
-	CHECK_EQ(kasan_count_repeats(&report), 1);
-	report.pcs[5]--;
-	CHECK_EQ(kasan_count_repeats(&report), 3);
-	/* A synchronous report with the same frames is a different place. */
-	report.is_async = false;
-	CHECK_EQ(kasan_count_repeats(&report), 1);
-	report.pcs[5]++;
-	CHECK_EQ(kasan_count_repeats(&report), 2);
-}
-
 #define THREADS 4
 #define EACH	50
 
@@ -321,5 +300,4 @@ static void long_names(void)
 }
 
 UNIT_MAIN(lines_at_powers_of_two, other_places, types_of_what_is_only_counted, full_prints_all,
-	  panics_are_whole, more_places_than_are_remembered, asynchronous_reports,
-	  several_threads_at_once, long_names)
+	  panics_are_whole, more_places_than_are_remembered, several_threads_at_once, long_names)

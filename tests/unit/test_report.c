@@ -329,6 +329,7 @@ static void line_formats(void)
 	FORMATS("0000000000001234", "%p", (void *)0x1234);
 	FORMATS("[00ab]", "[%04x]", 0xab);
 	FORMATS("[  7]", "[%3u]", 7U);
+	FORMATS("[ -7] [-007]", "[%3d] [%04d]", -7, -7);
 	FORMATS("-2147483648", "%d", -2147483647 - 1);
 	FORMATS("0000000000000000", "%p", (void *)0);
 	kasan_report_line("%s", "");
