@@ -24,9 +24,12 @@ KEPT = ("init.c", "kasan_test_c.c", "kasan_test_module.c", "kasan_test_rust.rs")
 # Linux's own files that a tree without Redzone has; a tree of another kind is left alone.
 OWN = (*KEPT[:2], "Makefile", "kasan.h", "common.c", "report.c", "shadow.c")
 MANIFEST = "redzone/manifest.json"
-# Parts of the runtime that Linux has itself, that its architectures do not use, or that only programs call.
+# Parts of the runtime that Linux has itself, that its architectures do not use, or that only programs call;
+# and the heaps of systems without an allocator, for which kasan/heaps.c answers.
 LEFT_OUT = (
     *("runtime/base/arm_abi.c", "runtime/track/exidx.c", "runtime/ubsan/"),
+    *("runtime/alloc/heap.c", "runtime/alloc/heap_find.c", "runtime/alloc/page_heap.c"),
+    *("runtime/alloc/fifo.c", "runtime/alloc/retrack.c"),
     *("runtime/abi/asan_describe.c", "runtime/abi/asan_facts.c", "runtime/abi/asan_interface.c"),
 )
 

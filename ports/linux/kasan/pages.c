@@ -86,7 +86,7 @@ static __always_inline bool is_open(unsigned long addr, unsigned int size)
 {
 	/* One comparison, where the shadow's range ends with the address space and is known here. */
 #if defined(CONFIG_KASAN_SHADOW_HIGH) && CONFIG_KASAN_SHADOW_HIGH == ULONG_MAX
-	const unsigned long end = (addr & KASAN_GRANULE_MASK) + size;
+	const unsigned int end = (unsigned int)(addr & KASAN_GRANULE_MASK) + size;
 	void *const start = kasan_reset_tag((void *)addr);
 	const u8 tag = redzone_get_tag((void *)addr);
 	s8 shadow;
@@ -100,23 +100,30 @@ static __always_inline bool is_open(unsigned long addr, unsigned int size)
 	shadow = *(const s8 *)kasan_mem_to_shadow(start);
 	if (IS_ENABLED(CONFIG_KASAN_SW_TAGS))
 		return (u8)shadow == tag;
-	return !shadow || shadow >= (long)end;
+	return !shadow || shadow >= (int)end;
 #else
 	return false;
 #endif
 }
 
+/* Not a bool, which the functions below would have to make one of again, also where they do not call this. */
+static noinline unsigned int check_slowly(const volatile void *addr, unsigned int size,
+					  bool is_write, unsigned long ip)
+{
+	return redzone_check_access_for(addr, size, is_write, ip);
+}
+
 bool __kasan_check_read(const volatile void *addr, unsigned int size)
 {
 	return likely(is_open((unsigned long)addr, size)) ||
-	       redzone_check_access_for(addr, size, false, _RET_IP_);
+	       check_slowly(addr, size, false, _RET_IP_);
 }
 EXPORT_SYMBOL(__kasan_check_read);
 
 bool __kasan_check_write(const volatile void *addr, unsigned int size)
 {
 	return likely(is_open((unsigned long)addr, size)) ||
-	       redzone_check_access_for(addr, size, true, _RET_IP_);
+	       check_slowly(addr, size, true, _RET_IP_);
 }
 EXPORT_SYMBOL(__kasan_check_write);
 #endif
