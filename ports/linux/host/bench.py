@@ -27,7 +27,7 @@ WARNING = re.compile(
 TIMEOUT = 3600
 # The functions of Redzone that store a trace, once for each call.
 ALLOCATIONS = ("redzone_slab_alloc", "kasan_slab_alloc_init")
-FREES = ("redzone_slab_free", "redzone_slab_free_deferred")
+FREES = ("redzone_slab_free", "redzone_slab_free_search", "redzone_slab_free_deferred")
 # A quarantine of 8 MiB: the rounds before the count fill it. The full configuration needs more than that.
 MEMORY_MIB = {build.SMALL: 256, build.FULL: 1024}
 
@@ -91,7 +91,8 @@ def calls(kernel, names, works):
     functions = Functions(File.open(kernel.image.elf), (FUNC,))
     with tempfile.TemporaryDirectory(prefix="redzone-") as folder:
         path = Path(folder) / "exec"
-        measure(kernel, works=works, options=execlog.options(path, functions, names))
+        # So that the functions are where the file has them.
+        measure(kernel, ("nokaslr",), works, execlog.options(path, functions, names))
         return {functions.name(address): times for address, times in execlog.executed(path).items()}
 
 
