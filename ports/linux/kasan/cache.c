@@ -6,7 +6,9 @@
  */
 #include <linux/export.h>
 #include <linux/kfence.h>
+#include <linux/llist.h>
 #include <linux/mm.h>
+#include <linux/percpu.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/unaligned.h>
@@ -69,6 +71,72 @@ static struct entry *get_entry(const struct kmem_cache *cache)
 	return entry;
 }
 
+/* --- Objects that leave the quarantine --- */
+
+#ifdef CONFIG_PREEMPT_RT
+/*
+ * The runtime gives them back with interrupts off. There SLUB must not take its locks, which sleep in a real-time kernel. So
+ * each CPU keeps a list of them until the next free, linked where SLUB will have its own link.
+ */
+static DEFINE_PER_CPU(struct llist_head, released);
+
+/* While it is held, objects that are in no list are being freed. */
+static DEFINE_SPINLOCK(freeing);
+
+static void free_list(struct llist_head *list)
+{
+	struct llist_node *node, *next;
+
+	llist_for_each_safe(node, next, llist_del_all(list))
+	{
+		struct kmem_cache *cache = virt_to_slab(node)->slab_cache;
+
+		___cache_free(cache, (void *)node - cache->offset, _THIS_IP_);
+	}
+}
+
+void kasan_free_released(void)
+{
+	struct llist_head *list = raw_cpu_ptr(&released);
+
+	/* Not from kfree_nolock(). The lock is taken if SLUB frees something of its own meanwhile. */
+	if (unlikely(!llist_empty(list)) && preemptible() && spin_trylock(&freeing)) {
+		free_list(list);
+		spin_unlock(&freeing);
+	}
+}
+
+static void free_all_released(void)
+{
+	int cpu;
+
+	spin_lock(&freeing);
+	for_each_possible_cpu (cpu)
+		free_list(per_cpu_ptr(&released, cpu));
+	spin_unlock(&freeing);
+}
+
+static void give_back(struct kmem_cache *cache, void *object)
+{
+	struct llist_head *list = this_cpu_ptr(&released);
+	struct llist_node *node = object + cache->offset, *first = READ_ONCE(list->first);
+
+	/* Not by llist_add(), which would be reported: only this file may write to the object. */
+	do {
+		node->next = first;
+	} while (!try_cmpxchg(&list->first, &first, node));
+}
+#else
+static void free_all_released(void)
+{
+}
+
+static void give_back(struct kmem_cache *cache, void *object)
+{
+	___cache_free(cache, object, _THIS_IP_);
+}
+#endif
+
 static void release_objects(struct redzone_cache *kasan, void *const *objects, size_t count)
 {
 	/* Not the entry's owner: the first caches move to another place while Linux boots. */
@@ -81,7 +149,7 @@ static void release_objects(struct redzone_cache *kasan, void *const *objects, s
 			memset(objects[i], 0, sizeof(struct redzone_free_meta));
 	}
 	for (i = 0; i < count; i++)
-		___cache_free(cache, objects[i], _THIS_IP_);
+		give_back(cache, objects[i]);
 }
 
 static void release_object(struct redzone_cache *kasan, void *object)
@@ -153,8 +221,10 @@ void kasan_cache_shrink(struct kmem_cache *cache)
 {
 	struct entry *entry = entry_of(cache);
 
-	if (entry)
-		redzone_cache_shrink(&entry->kasan);
+	if (!entry)
+		return;
+	redzone_cache_shrink(&entry->kasan);
+	free_all_released();
 }
 
 void kasan_cache_shutdown(struct kmem_cache *cache)

@@ -65,4 +65,14 @@ static inline struct redzone_cache *kasan_cache(const struct kmem_cache *cache)
 }
 #endif
 
+/** kasan_free_released() - give SLUB what the quarantine has released on this CPU. From its frees, whose callers may sleep in
+ *  a real-time kernel. */
+#if defined(CONFIG_KASAN_GENERIC) && defined(CONFIG_PREEMPT_RT)
+void kasan_free_released(void);
+#else
+static inline void kasan_free_released(void)
+{
+}
+#endif
+
 #endif

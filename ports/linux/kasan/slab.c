@@ -179,6 +179,7 @@ static noinline bool check_now(struct kmem_cache *cache, void *object, unsigned 
 
 bool __kasan_slab_pre_free(struct kmem_cache *cache, void *object, unsigned long ip)
 {
+	kasan_free_released();
 	return is_checked_later(cache) ? false : check_now(cache, object, ip);
 }
 #else
