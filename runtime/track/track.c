@@ -30,7 +30,7 @@ static inline bool is_turn(void)
 	return count % 8 == 0;
 }
 
-/* Do hooks look for a stack themselves, if their frame begins it? */
+/* Hooks look for a stack themselves if the port has these functions in line. */
 #if defined(KASAN_PORT_HAS_TASK_ID) && defined(KASAN_PORT_HAS_TASK_STACK)
 #define HOOKS_LOOK 1
 #else

@@ -106,7 +106,7 @@ static __always_inline bool is_open(unsigned long addr, unsigned int size)
 #endif
 }
 
-/* Not a bool, which the functions below would have to make one of again, also where they do not call this. */
+/* Does not return a bool: the functions below would normalise it even where they do not call this. */
 static noinline unsigned int check_slowly(const volatile void *addr, unsigned int size,
 					  bool is_write, unsigned long ip)
 {
