@@ -85,12 +85,12 @@ static DEFINE_SPINLOCK(freeing);
 
 static void free_list(struct llist_head *list)
 {
-	struct llist_node *node, *next;
+	struct llist_node *node = llist_del_all(list), *next;
 
-	llist_for_each_safe(node, next, llist_del_all(list))
-	{
+	for (; node; node = next) {
 		struct kmem_cache *cache = virt_to_slab(node)->slab_cache;
 
+		next = node->next;
 		___cache_free(cache, (void *)node - cache->offset, _THIS_IP_);
 	}
 }
