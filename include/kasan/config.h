@@ -267,6 +267,12 @@
 #error "KASAN: CONFIG_KASAN_SHADOW_HOLES is for the full layout"
 #endif
 
+/* CONFIG_KASAN_SHADOW_EARLY - full layout: all memory has shadow before the first call of memcpy() or memset(), so these
+ * need not ask whether it has. */
+#if defined(CONFIG_KASAN_SHADOW_EARLY) && !defined(CONFIG_KASAN_SHADOW_FULL)
+#error "KASAN: CONFIG_KASAN_SHADOW_EARLY is for the full layout"
+#endif
+
 /* --- Sizes and bounds --- */
 
 /* CPUs that kasan_port_cpu() may name: 0 .. CONFIG_KASAN_NR_CPUS - 1. */

@@ -113,18 +113,6 @@ extern uintptr_t __asan_shadow_memory_dynamic_address;
 #define KASAN_FULL_OFFSET __asan_shadow_memory_dynamic_address
 #endif
 
-static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
-{
-	addr = kasan_untag_addr(addr);
-	if (addr - KASAN_FULL_LOW > KASAN_FULL_SPAN)
-		return false;
-	*shadow = (uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
-	return true;
-}
-
-#endif
-
-#ifdef CONFIG_KASAN_SHADOW_FAULTS
 /* The shadow address of @addr if it has one, otherwise any value. An arithmetic shift keeps addresses at the top of the
  * address space there. Where the shadow lies one power of two below, as on most 64-bit kernels, clearing that bit then
  * takes one instruction with an immediate operand. */
@@ -136,13 +124,23 @@ static kasan_always_inline uintptr_t kasan_shadow_blind(uintptr_t addr)
 	const uintptr_t first = (KASAN_FULL_LOW >> KASAN_SHADOW_SCALE_SHIFT) | sign;
 	const uintptr_t below = sign - KASAN_FULL_OFFSET;
 
-	if (!(KASAN_FULL_LOW >> (KASAN_UINTPTR_BITS - 1)))
-		return (addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET;
+	if (!KASAN_FULL_CONSTANT || !(KASAN_FULL_LOW >> (KASAN_UINTPTR_BITS - 1)))
+		return (kasan_untag_addr(addr) >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET;
 	if (!(below & (below - 1)) && (first & below) != 0 &&
 	    below > KASAN_FULL_SPAN >> KASAN_SHADOW_SCALE_SHIFT)
 		return granule & ~below;
 	return granule - below;
 }
+
+static inline bool kasan_shadow_at(uintptr_t addr, uint8_t **shadow)
+{
+	addr = kasan_untag_addr(addr);
+	if (addr - KASAN_FULL_LOW > KASAN_FULL_SPAN)
+		return false;
+	*shadow = (uint8_t *)kasan_shadow_blind(addr);
+	return true;
+}
+
 #endif
 
 #endif /* CONFIG_KASAN_SHADOW_FULL */

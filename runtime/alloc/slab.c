@@ -109,15 +109,6 @@ void kasan_poison_slab(const void *slab, size_t size)
 	kasan_poison(slab, size, KASAN_SLAB_REDZONE);
 }
 
-void kasan_init_slab_object(struct kasan_cache *cache, void *object)
-{
-	if (!kasan_on())
-		return;
-	__memset(kasan_alloc_meta(cache, object), 0, sizeof(struct kasan_alloc_meta));
-	if (!free_meta_overlays(cache))
-		__memset(kasan_free_meta(cache, object), 0, sizeof(struct kasan_free_meta));
-}
-
 void kasan_unpoison_object(struct kasan_cache *cache, void *object)
 {
 	kasan_unpoison(object, cache->object_size);
@@ -134,7 +125,7 @@ void kasan_poison_object(struct kasan_cache *cache, void *object)
 static kasan_always_inline uint8_t *object_shadow(const void *object)
 {
 #if defined(KASAN_FULL_LINEAR) && !defined(CONFIG_KASAN_SHADOW_DYNAMIC)
-	return (uint8_t *)(((uintptr_t)object >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
+	return (uint8_t *)kasan_shadow_blind((uintptr_t)object);
 #else
 	uint8_t *shadow;
 
@@ -246,6 +237,15 @@ static inline struct kasan_alloc_meta *alloc_meta(const struct kasan_cache *cach
 static inline struct kasan_free_meta *free_meta(const struct kasan_cache *cache, const void *object)
 {
 	return (struct kasan_free_meta *)((uintptr_t)object + cache->free_meta_offset);
+}
+
+void kasan_init_slab_object(struct kasan_cache *cache, void *object)
+{
+	if (!kasan_on())
+		return;
+	kasan_clear_fast(alloc_meta(cache, object));
+	if (!free_meta_overlays(cache))
+		kasan_clear_fast(free_meta(cache, object));
 }
 
 static kasan_always_inline void seal_alloc(struct kasan_alloc_meta *meta, const void *object,

@@ -64,17 +64,19 @@ bool kasan_starts_again(const void *dst, const void *src, size_t n);
 #define kasan_copy(to, from) \
 	((void)sizeof(*(to) = *(from)), (void)__memcpy((to), (from), sizeof(*(to))))
 
-/** kasan_clear_task() - kasan_clear() for hot paths: single stores that no compiler turns into a call. */
-static kasan_always_inline void kasan_clear_task(struct kasan_port_task *task)
-{
-	volatile struct kasan_port_task *const words = task;
+/** kasan_clear_fast() - kasan_clear() for hot paths: a few single stores, which no compiler turns into a call. */
+#define kasan_clear_fast(variable)                                                              \
+	do {                                                                                    \
+		_Static_assert(sizeof(*(variable)) % sizeof(uintptr_t) == 0, "not whole words"); \
+		kasan_clear_words((variable), sizeof(*(variable)) / sizeof(uintptr_t));         \
+	} while (0)
 
-	words->id = 0;
-	words->name = NULL;
-	words->stack_start = 0;
-	words->stack_end = 0;
-	words->trace_end = 0;
-	words->overflowed = false;
+static kasan_always_inline void kasan_clear_words(void *at, size_t count)
+{
+	volatile uintptr_t __attribute__((__may_alias__)) *const words = at;
+
+	for (size_t i = 0; i < count; i++)
+		words[i] = 0;
 }
 
 /** kasan_live() - kasan_enabled(), inline. */

@@ -515,6 +515,10 @@ static bool report_bug(const char *type, uintptr_t addr, size_t size, unsigned i
 
 bool kasan_report_access(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp)
 {
+	/* Where checked code runs before kasan_init(), it comes here often. kasan_check_offset() wants its answer. */
+	if (__atomic_load_n(&kasan_reporting, __ATOMIC_RELAXED) == KASAN_NOT_YET &&
+	    addr != __atomic_load_n(&kasan_probe_addr, __ATOMIC_RELAXED))
+		return false;
 	return report_bug(NULL, addr, size, is_write ? KASAN_HOW_WRITE : 0, ip, fp);
 }
 

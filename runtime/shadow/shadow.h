@@ -364,16 +364,6 @@ static kasan_always_inline uint64_t kasan_short_shadow(const uint8_t *shadow, co
 	return first / 8 == last / 8 ? low & high : low | high;
 }
 
-/* The shadow of @addr, which has some. */
-static kasan_always_inline const uint8_t *kasan_shadow_in(uintptr_t addr)
-{
-#ifdef CONFIG_KASAN_SHADOW_FAULTS
-	return (const uint8_t *)kasan_shadow_blind(addr);
-#else
-	return (const uint8_t *)((addr >> KASAN_SHADOW_SCALE_SHIFT) + KASAN_FULL_OFFSET);
-#endif
-}
-
 /** kasan_word_ok() - kasan_range_ok() for few bytes in one or two granules, the operand of an atomic operation above all.
  *  The last granule may be partly accessible, as that of a variable of 4 bytes. False for larger ranges. */
 static kasan_always_inline bool kasan_word_ok(uintptr_t addr, size_t size)
@@ -386,8 +376,8 @@ static kasan_always_inline bool kasan_word_ok(uintptr_t addr, size_t size)
 	if (KASAN_FULL_BITS_TELL ? ~(addr & last) & KASAN_FULL_LOW
 				 : addr - KASAN_FULL_LOW > KASAN_FULL_SPAN - KASAN_GRANULE_SIZE)
 		return false;
-	shadow = kasan_shadow_in(addr);
-	end = kasan_shadow_in(last);
+	shadow = (const uint8_t *)kasan_shadow_blind(addr);
+	end = (const uint8_t *)kasan_shadow_blind(last);
 	if (kasan_likely(!(*shadow | *end)))
 		return true;
 	return (shadow == end || !*shadow) && kasan_granule_allows(*end, last & KASAN_GRANULE_MASK);
@@ -409,8 +399,8 @@ static kasan_always_inline bool kasan_range_ok(uintptr_t addr, size_t size)
 		/* This includes ranges that wrap around. */
 		return false;
 	}
-	shadow = kasan_shadow_in(addr);
-	end = kasan_shadow_in(last);
+	shadow = (const uint8_t *)kasan_shadow_blind(addr);
+	end = (const uint8_t *)kasan_shadow_blind(last);
 	if (KASAN_SHORT_RANGES && size - 1 < KASAN_SHORT_MAX) {
 		const uint64_t before = kasan_short_shadow(shadow, end);
 

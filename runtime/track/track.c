@@ -124,7 +124,7 @@ static kasan_noinline struct kasan_record *enter_scs(const struct kasan_scs *scs
 
 	pcs[0] = ip;
 	count = part = 1 + kasan_scs_copy(scs, pcs + 1, CONFIG_KASAN_STACK_DEPTH - 1);
-	kasan_clear_task(&task);
+	kasan_clear_fast(&task);
 	kasan_port_task(&task);
 	if (kasan_unlikely(task.trace_end))
 		part = cut_in_interrupt(&task, ip, fp, count);
@@ -172,7 +172,7 @@ static kasan_noinline void ask_stack(uintptr_t *start, uintptr_t *end)
 {
 	struct kasan_port_task task;
 
-	kasan_clear_task(&task);
+	kasan_clear_fast(&task);
 	kasan_port_task(&task);
 	*start = task.stack_start;
 	*end = kasan_unlikely(task.trace_end) ? task.trace_end : task.stack_end;
@@ -456,7 +456,7 @@ static inline uint32_t task_id(void)
 #else
 	struct kasan_port_task task;
 
-	kasan_clear_task(&task);
+	kasan_clear_fast(&task);
 	kasan_port_task(&task);
 	return task.id;
 #endif

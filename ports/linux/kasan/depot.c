@@ -48,18 +48,6 @@ void __init kasan_delay_depot(void)
 	parse_early_options(off);
 }
 
-#ifdef CONFIG_KASAN_GENERIC
-/* Generic mode is not told when the command line is there. This is the last function before Linux looks at its depot
- * that an architecture's kasan_init() calls; Makefile gives Linux's own another name. */
-int kasan_populate_early_shadow_of_linux(const void *start, const void *end);
-
-int __init kasan_populate_early_shadow(const void *start, const void *end)
-{
-	kasan_delay_depot();
-	return kasan_populate_early_shadow_of_linux(start, end);
-}
-#endif
-
 static int __init make_depot(void)
 {
 	static char on[] __initdata = "stack_depot_disable=off";

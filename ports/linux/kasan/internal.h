@@ -34,6 +34,16 @@ static inline void kasan_end_without_pages(unsigned long flags)
  * command line is known, before mm_core_init(), as often as you like. */
 void kasan_delay_depot(void);
 
+/** kasan_redirect_strings() - let the string functions that strings.c has do the work of Linux's. Once, before other CPUs
+ * run. */
+#ifdef CONFIG_ARM64
+void kasan_redirect_strings(void);
+#else
+static inline void kasan_redirect_strings(void)
+{
+}
+#endif
+
 /** kasan_test_reported() - a report is complete: a test that runs has failed, unless it is KASAN's own. */
 void kasan_test_reported(void);
 

@@ -78,6 +78,15 @@ bool __kasan_check_byte(const void *addr, unsigned long ip)
 }
 
 #if defined(CONFIG_KASAN_GENERIC) || defined(CONFIG_KASAN_SW_TAGS)
+/* kasan_mem_to_shadow(), with a constant that arm64 builds in one instruction, not in two. */
+static __always_inline void *shadow_of(void *addr)
+{
+	void *const low = (void *)CONFIG_KASAN_SHADOW_LOW;
+
+	return kasan_mem_to_shadow(low) + (((long)addr >> KASAN_SHADOW_SCALE_SHIFT) -
+					   ((long)low >> KASAN_SHADOW_SCALE_SHIFT));
+}
+
 /*
  * Is all of the range certainly accessible? It is if it lies in one granule whose shadow says so, as the operands of atomic
  * operations do. Linux checks each of them. Most are in descriptors of pages, whose addresses have no tag.
@@ -91,13 +100,12 @@ static __always_inline bool is_open(unsigned long addr, unsigned int size)
 	const u8 tag = redzone_get_tag((void *)addr);
 	s8 shadow;
 
-	if (end > KASAN_GRANULE_SIZE)
-		return false;
-	if (IS_ENABLED(CONFIG_KASAN_SW_TAGS) && tag == KASAN_TAG_KERNEL)
+	if (IS_ENABLED(CONFIG_KASAN_SW_TAGS) && tag == KASAN_TAG_KERNEL && end <= KASAN_GRANULE_SIZE)
 		return true;
-	if ((unsigned long)start < CONFIG_KASAN_SHADOW_LOW)
+	/* One branch. */
+	if (((unsigned long)start < CONFIG_KASAN_SHADOW_LOW) | (end > KASAN_GRANULE_SIZE))
 		return false;
-	shadow = *(const s8 *)kasan_mem_to_shadow(start);
+	shadow = *(const s8 *)shadow_of(start);
 	if (IS_ENABLED(CONFIG_KASAN_SW_TAGS))
 		return (u8)shadow == tag;
 	return !shadow || shadow >= (int)end;
@@ -106,24 +114,25 @@ static __always_inline bool is_open(unsigned long addr, unsigned int size)
 #endif
 }
 
-/* Does not return a bool: the functions below would normalise it even where they do not call this. */
-static noinline unsigned int check_slowly(const volatile void *addr, unsigned int size,
-					  bool is_write, unsigned long ip)
+static noinline bool check_slowly(const volatile void *addr, unsigned int size, bool is_write,
+				  unsigned long ip)
 {
 	return redzone_check_access_for(addr, size, is_write, ip);
 }
 
 bool __kasan_check_read(const volatile void *addr, unsigned int size)
 {
-	return likely(is_open((unsigned long)addr, size)) ||
-	       check_slowly(addr, size, false, _RET_IP_);
+	if (likely(is_open((unsigned long)addr, size)))
+		return true;
+	return check_slowly(addr, size, false, _RET_IP_);
 }
 EXPORT_SYMBOL(__kasan_check_read);
 
 bool __kasan_check_write(const volatile void *addr, unsigned int size)
 {
-	return likely(is_open((unsigned long)addr, size)) ||
-	       check_slowly(addr, size, true, _RET_IP_);
+	if (likely(is_open((unsigned long)addr, size)))
+		return true;
+	return check_slowly(addr, size, true, _RET_IP_);
 }
 EXPORT_SYMBOL(__kasan_check_write);
 #endif

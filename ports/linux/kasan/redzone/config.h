@@ -60,6 +60,10 @@
 #endif
 /* Shadow of vmalloc space comes and goes with its areas, so reports look before they read. */
 #define CONFIG_KASAN_SHADOW_HOLES 1
+/* Linux maps shadow before it checks anything, except where it switches KASAN on late. */
+#if !defined(CONFIG_KASAN_SHADOW_DYNAMIC) && !defined(CONFIG_KASAN_SHADOW_PIECES)
+#define CONFIG_KASAN_SHADOW_EARLY 1
+#endif
 #endif
 
 /* In Linux an option that is off is not defined. */

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+/*
+ * strings.c - strlen() that checks the string as a whole.
+ *
+ * With KASAN arm64 takes Linux's strlen() in C, in which the compiler checks each byte: a tenth of a boot's instructions. The
+ * architecture's function in assembly is in the kernel nevertheless, as __pi_strlen(). It does the work here, and then the
+ * range is checked. lib/string.c defines strlen(), and this folder must not change that file, so the function in C is made to
+ * jump here.
+ */
+#include <linux/init.h>
+#include <linux/kasan.h>
+#include <linux/string.h>
+
+#include <asm/insn.h>
+#include <asm/patching.h>
+
+#include "redzone.h"
+
+#include "internal.h"
+#include "kasan.h"
+
+size_t __pi_strlen(const char *string);
+
+/* May the first byte at @addr be bad? What follows could then be memory that is not mapped. */
+static __always_inline bool may_be_bad(const char *addr)
+{
+	const u8 state = *(const u8 *)kasan_mem_to_shadow(kasan_reset_tag(addr));
+
+	if (IS_ENABLED(CONFIG_KASAN_GENERIC))
+		return state;
+	return state != get_tag(addr) && get_tag(addr) != KASAN_TAG_KERNEL;
+}
+
+/* Return: true if the first byte at @addr is bad and has been reported. */
+static __always_inline bool begins_badly(const char *addr)
+{
+	return unlikely(may_be_bad(addr)) && !redzone_check_read(addr, 1);
+}
+
+static size_t kasan_strlen(const char *string)
+{
+	const bool is_reported = begins_badly(string);
+	const size_t length = __pi_strlen(string);
+
+	if (!is_reported)
+		redzone_check_read(string, length + 1);
+	return length;
+}
+
+/* Let the function @from jump to @to. */
+static void __init redirect(void *from, void *to)
+{
+	u32 *at = from;
+	u32 jump;
+
+	/* A tracer would write here too. */
+	if (le32_to_cpu(*(__le32 *)at) == aarch64_insn_gen_nop())
+		return;
+	if (IS_ENABLED(CONFIG_ARM64_BTI_KERNEL))
+		at++;
+	jump = aarch64_insn_gen_branch_imm((unsigned long)at, (unsigned long)to,
+					   AARCH64_INSN_BRANCH_NOLINK);
+	if (jump == AARCH64_BREAK_FAULT)
+		return;
+	/* The first instruction may sign the return address instead, but @to does that itself. */
+	if (IS_ENABLED(CONFIG_ARM64_BTI_KERNEL))
+		aarch64_insn_patch_text_nosync(at - 1,
+					       aarch64_insn_gen_hint(AARCH64_INSN_HINT_BTIC));
+	aarch64_insn_patch_text_nosync(at, jump);
+}
+
+void __init kasan_redirect_strings(void)
+{
+	redirect(strlen, kasan_strlen);
+}
