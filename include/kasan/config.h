@@ -317,7 +317,7 @@
 
 /* Bytes the stack depot may grow to, 2 KiB or more. The boot parameter kasan.depot_size= changes it, unless it is below
  * 1 MiB: such a depot has small blocks, and cannot grow beyond its size. Others take 64 KiB at a time from
- * kasan_port_alloc(). For the largest size the runtime has one pointer per block: 16 KiB on 64-bit targets. */
+ * kasan_port_alloc(). */
 #ifndef CONFIG_KASAN_DEPOT_SIZE
 #define CONFIG_KASAN_DEPOT_SIZE (8UL << 20)
 #endif

@@ -65,10 +65,10 @@ bool kasan_starts_again(const void *dst, const void *src, size_t n);
 	((void)sizeof(*(to) = *(from)), (void)__memcpy((to), (from), sizeof(*(to))))
 
 /** kasan_clear_fast() - kasan_clear() for hot paths: a few single stores, which no compiler turns into a call. */
-#define kasan_clear_fast(variable)                                                              \
-	do {                                                                                    \
+#define kasan_clear_fast(variable)                                                               \
+	do {                                                                                     \
 		_Static_assert(sizeof(*(variable)) % sizeof(uintptr_t) == 0, "not whole words"); \
-		kasan_clear_words((variable), sizeof(*(variable)) / sizeof(uintptr_t));         \
+		kasan_clear_words((variable), sizeof(*(variable)) / sizeof(uintptr_t));          \
 	} while (0)
 
 static kasan_always_inline void kasan_clear_words(void *at, size_t count)

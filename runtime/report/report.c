@@ -426,6 +426,17 @@ static void leave(const struct passage *passage)
 		panic_if_wanted(passage->info.is_write || passage->info.is_free);
 }
 
+/* Did kasan_check_offset() provoke the check of @addr? It wants to know whether the check is made. */
+static inline bool is_probe(uintptr_t addr)
+{
+#if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_START_CHECKS
+	return addr && addr == __atomic_load_n(&kasan_probe_addr, __ATOMIC_RELAXED);
+#else
+	(void)addr;
+	return false;
+#endif
+}
+
 /* Return: was the report printed, or will it be? */
 static kasan_noinline bool report_it(struct kasan_bug *bug)
 {
@@ -440,9 +451,7 @@ static kasan_noinline bool report_it(struct kasan_bug *bug)
 	kasan_clear(&passage);
 	passage.bug = bug;
 #if defined(CONFIG_KASAN_GENERIC) && CONFIG_KASAN_START_CHECKS
-	/* kasan_check_offset() provoked this check, and wanted to know whether it would be made. */
-	if (kasan_unlikely(bug->addr == __atomic_load_n(&kasan_probe_addr, __ATOMIC_RELAXED)) &&
-	    bug->addr) {
+	if (kasan_unlikely(is_probe(bug->addr))) {
 		__atomic_store_n(&kasan_probe_addr, 0, __ATOMIC_RELAXED);
 		return false;
 	}
@@ -515,9 +524,8 @@ static bool report_bug(const char *type, uintptr_t addr, size_t size, unsigned i
 
 bool kasan_report_access(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp)
 {
-	/* Where checked code runs before kasan_init(), it comes here often. kasan_check_offset() wants its answer. */
-	if (__atomic_load_n(&kasan_reporting, __ATOMIC_RELAXED) == KASAN_NOT_YET &&
-	    addr != __atomic_load_n(&kasan_probe_addr, __ATOMIC_RELAXED))
+	/* Where checked code runs before kasan_init(), it comes here often. */
+	if (__atomic_load_n(&kasan_reporting, __ATOMIC_RELAXED) == KASAN_NOT_YET && !is_probe(addr))
 		return false;
 	return report_bug(NULL, addr, size, is_write ? KASAN_HOW_WRITE : 0, ip, fp);
 }

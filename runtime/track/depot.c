@@ -24,11 +24,17 @@
 #include "../base/lock.h"
 #include "../base/up.h"
 
-#define BLOCK_SIZE (KASAN_DEPOT_BLOCK + 0UL)
-#define MAX_SIZE   KASAN_DEPOT_MOST
-/* A target that is built with a larger depot than that sets the limit itself. */
-#define BLOCKS \
-	(((CONFIG_KASAN_DEPOT_SIZE) > MAX_SIZE ? (CONFIG_KASAN_DEPOT_SIZE) : MAX_SIZE) / BLOCK_SIZE)
+/**
+ * struct block - the start of each block; records follow
+ * @older: the block before this one. Only reports look for a block by its number, so a list is enough.
+ * @number: of this block, from 0 on.
+ */
+struct block {
+	struct block *older;
+	uintptr_t number;
+};
+
+#define BLOCK_SIZE  (KASAN_DEPOT_BLOCK + 0UL)
 #define UNIT	    8UL /* records start at multiples of it */
 #define BLOCK_UNITS (BLOCK_SIZE / UNIT)
 
@@ -36,11 +42,15 @@ _Static_assert((CONFIG_KASAN_DEPOT_SIZE) / BLOCK_SIZE >= 1,
 	       "CONFIG_KASAN_DEPOT_SIZE is less than one block: CONFIG_KASAN_PAGE_SIZE, or 64 KiB");
 _Static_assert(BLOCK_SIZE % CONFIG_KASAN_PAGE_SIZE == 0,
 	       "64 KiB must be a multiple of CONFIG_KASAN_PAGE_SIZE");
-_Static_assert(sizeof(struct kasan_record) + CONFIG_KASAN_STACK_DEPTH * sizeof(uintptr_t) +
+_Static_assert(sizeof(struct block) + sizeof(struct kasan_record) +
+			       CONFIG_KASAN_STACK_DEPTH * sizeof(uintptr_t) +
 			       KASAN_RECORD_SLOTS(CONFIG_KASAN_STACK_DEPTH) <=
 		       BLOCK_SIZE,
 	       "a block of the depot is less than a trace of CONFIG_KASAN_STACK_DEPTH frames");
-_Static_assert(BLOCKS < UINT32_MAX / BLOCK_UNITS, "CONFIG_KASAN_DEPOT_SIZE: handles are 32 bits");
+_Static_assert((CONFIG_KASAN_DEPOT_SIZE) / UNIT < UINT32_MAX &&
+		       KASAN_DEPOT_MOST / UNIT < UINT32_MAX,
+	       "CONFIG_KASAN_DEPOT_SIZE: handles are 32 bits");
+_Static_assert(sizeof(struct block) % UNIT == 0, "records start at multiples of UNIT");
 _Static_assert(((CONFIG_KASAN_DEPOT_BUCKETS) & ((CONFIG_KASAN_DEPOT_BUCKETS)-1)) == 0 &&
 		       (CONFIG_KASAN_DEPOT_BUCKETS) >= 2,
 	       "CONFIG_KASAN_DEPOT_BUCKETS must be a power of two, at least 2");
@@ -48,13 +58,12 @@ _Static_assert(((CONFIG_KASAN_DEPOT_BUCKETS) & ((CONFIG_KASAN_DEPOT_BUCKETS)-1))
 static struct {
 	struct kasan_lock lock; /* for changes to the members below */
 	uint32_t max_blocks;	/* the bound */
-	uint32_t blocks;	/* published: blocks[0..blocks) may be read */
+	uint32_t blocks;	/* in use */
 	uint32_t coming;	/* blocks that somebody is asking the port for */
-	struct kasan_record
-		*spare; /* blocks that are not in use yet, linked by their first record */
-	size_t used;	/* bytes used in the last block */
+	struct block *newest;	/* published: of those in use, the last */
+	struct block *spare;	/* a list of those that are not in use yet */
+	size_t used;		/* bytes used in the newest block */
 	bool full;
-	uint8_t *block[BLOCKS];
 	size_t traces;
 } depot = {.max_blocks = (CONFIG_KASAN_DEPOT_SIZE) / BLOCK_SIZE};
 
@@ -230,7 +239,8 @@ static inline struct kasan_record *find(uint32_t hash, const uintptr_t *pcs, siz
  * if the caller should get a block from the port and try again. */
 static struct kasan_record *reserve(size_t size, uint32_t *handle, bool *wants_block)
 {
-	uint8_t *block;
+	struct block *block;
+	size_t at;
 
 	if (depot.full)
 		return NULL;
@@ -246,16 +256,17 @@ static struct kasan_record *reserve(size_t size, uint32_t *handle, bool *wants_b
 					 __ATOMIC_RELAXED);
 			return NULL;
 		}
-		block = (uint8_t *)depot.spare;
-		depot.spare = depot.spare->next;
-		depot.block[depot.blocks] = block;
-		depot.used = 0;
-		__atomic_store_n(&depot.blocks, depot.blocks + 1, __ATOMIC_RELEASE);
+		block = depot.spare;
+		depot.spare = block->older;
+		block->older = depot.newest;
+		block->number = depot.blocks++;
+		depot.used = sizeof(*block);
+		__atomic_store_n(&depot.newest, block, __ATOMIC_RELEASE);
 	}
-	*handle = (uint32_t)((depot.blocks - 1) * BLOCK_UNITS + depot.used / UNIT + 1);
-	block = depot.block[depot.blocks - 1] + depot.used;
+	at = depot.used;
 	depot.used += size;
-	return (struct kasan_record *)block;
+	*handle = (uint32_t)((depot.blocks - 1) * BLOCK_UNITS + at / UNIT + 1);
+	return (struct kasan_record *)((uintptr_t)depot.newest + at);
 }
 
 /* Store a new trace. Under the lock. Return: NULL if there is no room. @wants_block: see reserve(). @segment: see
@@ -299,12 +310,12 @@ static struct kasan_record *add(uint32_t hash, const uintptr_t *pcs, size_t coun
  * later. */
 static bool get_block(void)
 {
-	struct kasan_record *const block = kasan_port_alloc(BLOCK_SIZE);
+	struct block *const block = kasan_port_alloc(BLOCK_SIZE);
 	const unsigned long flags = kasan_lock(&depot.lock);
 
 	__atomic_store_n(&depot.coming, depot.coming - 1, __ATOMIC_RELAXED);
 	if (block) {
-		block->next = depot.spare;
+		block->older = depot.spare;
 		depot.spare = block;
 	}
 	kasan_unlock(&depot.lock, flags);
@@ -387,14 +398,17 @@ uint32_t kasan_depot_save(const uintptr_t *pcs, size_t count)
 
 size_t kasan_depot_fetch(uint32_t handle, const uintptr_t **pcs)
 {
-	const size_t block = (handle - 1) / BLOCK_UNITS;
+	const struct block *block = __atomic_load_n(&depot.newest, __ATOMIC_ACQUIRE);
+	const size_t number = (handle - 1) / BLOCK_UNITS;
 	const size_t offset = (handle - 1) % BLOCK_UNITS * UNIT;
 	const struct kasan_record *record;
 
-	if (!handle || block >= __atomic_load_n(&depot.blocks, __ATOMIC_ACQUIRE) ||
+	while (block && block->number > number)
+		block = block->older;
+	if (!handle || !block || block->number != number || offset < sizeof(*block) ||
 	    offset + sizeof(*record) > BLOCK_SIZE)
 		return 0;
-	record = (const struct kasan_record *)(depot.block[block] + offset);
+	record = (const struct kasan_record *)((uintptr_t)block + offset);
 	if (record->handle != handle || record->more % sizeof(record->pcs[0]) ||
 	    kasan_record_count(record) > CONFIG_KASAN_STACK_DEPTH ||
 	    offset + sizeof(*record) + kasan_record_count(record) * sizeof(record->pcs[0]) >

@@ -96,7 +96,8 @@ static void __init map_shadow(void)
 	phys_addr_t low, high;
 	u64 i;
 
-	for_each_mem_range(i, &low, &high) {
+	for_each_mem_range(i, &low, &high)
+	{
 		addr = (unsigned long)kasan_mem_to_shadow(__va(low));
 		addr = PAGE_ALIGN_DOWN(addr) + PAGE_SIZE;
 		end = PAGE_ALIGN((unsigned long)kasan_mem_to_shadow(__va(high)));

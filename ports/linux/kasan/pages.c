@@ -83,8 +83,8 @@ static __always_inline void *shadow_of(void *addr)
 {
 	void *const low = (void *)CONFIG_KASAN_SHADOW_LOW;
 
-	return kasan_mem_to_shadow(low) + (((long)addr >> KASAN_SHADOW_SCALE_SHIFT) -
-					   ((long)low >> KASAN_SHADOW_SCALE_SHIFT));
+	return kasan_mem_to_shadow(low) +
+	       (((long)addr >> KASAN_SHADOW_SCALE_SHIFT) - ((long)low >> KASAN_SHADOW_SCALE_SHIFT));
 }
 
 /*
@@ -100,7 +100,8 @@ static __always_inline bool is_open(unsigned long addr, unsigned int size)
 	const u8 tag = redzone_get_tag((void *)addr);
 	s8 shadow;
 
-	if (IS_ENABLED(CONFIG_KASAN_SW_TAGS) && tag == KASAN_TAG_KERNEL && end <= KASAN_GRANULE_SIZE)
+	if (IS_ENABLED(CONFIG_KASAN_SW_TAGS) && tag == KASAN_TAG_KERNEL &&
+	    end <= KASAN_GRANULE_SIZE)
 		return true;
 	/* One branch. */
 	if (((unsigned long)start < CONFIG_KASAN_SHADOW_LOW) | (end > KASAN_GRANULE_SIZE))

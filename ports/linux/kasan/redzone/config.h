@@ -11,7 +11,7 @@
 #define CONFIG_KASAN_PAGE_SIZE (1UL << CONFIG_PAGE_SHIFT)
 #define CONFIG_KASAN_NR_CPUS   CONFIG_NR_CPUS
 /* The first buckets are part of the image, and the depot adds more as traces come. */
-#define CONFIG_KASAN_DEPOT_BUCKETS 1024
+#define CONFIG_KASAN_DEPOT_BUCKETS 256
 /* Linux has one guard page, and says so of any access to it. */
 #define CONFIG_KASAN_NULL_LIMIT CONFIG_KASAN_PAGE_SIZE
 
