@@ -125,7 +125,12 @@ void kasan_poison_object(struct kasan_cache *cache, void *object)
 static kasan_always_inline uint8_t *object_shadow(const void *object)
 {
 #if defined(KASAN_FULL_LINEAR) && !defined(CONFIG_KASAN_SHADOW_DYNAMIC)
-	return (uint8_t *)kasan_shadow_blind((uintptr_t)object);
+	uint8_t *const shadow = (uint8_t *)kasan_shadow_blind((uintptr_t)object);
+
+	/* Or compilers compare it with NULL. */
+	if (!shadow)
+		__builtin_unreachable();
+	return shadow;
 #else
 	uint8_t *shadow;
 
