@@ -27,6 +27,11 @@ bool kasan_check_range(uintptr_t addr, size_t size, bool is_write, uintptr_t ip,
 {
 	uintptr_t bad;
 
+	/* As kasan_find_bad() does, but in line. */
+#if defined(CONFIG_KASAN_GENERIC) && !defined(__OPTIMIZE_SIZE__)
+	if (kasan_likely(kasan_range_ok(addr, size)))
+		return true;
+#endif
 	/* Nothing is accessed, so any pointer is good: memcpy(NULL, NULL, 0) is common and harmless. */
 	if (kasan_unlikely(!size))
 		return true;
@@ -58,11 +63,6 @@ bool kasan_check_operation(uintptr_t addr, size_t size, bool is_write, uintptr_t
 /* Compilers should turn its call into a jump, so that the hook needs no stack frame. */
 static kasan_noinline bool check_slow(uintptr_t addr, size_t size, bool is_write, uintptr_t ip)
 {
-	/* As kasan_find_bad() does, but in line. */
-#if defined(CONFIG_KASAN_GENERIC) && !defined(__OPTIMIZE_SIZE__)
-	if (kasan_likely(kasan_range_ok(addr, size)))
-		return true;
-#endif
 	return kasan_check_range(addr, size, is_write, ip,
 				 kasan_abi_frame(ip, KASAN_CALLER_IP(), KASAN_CALLER_FP()));
 }

@@ -22,7 +22,7 @@
 size_t __pi_strlen(const char *string);
 
 /* May the first byte at @addr be bad? What follows could then be memory that is not mapped. */
-static __always_inline bool may_be_bad(const char *addr)
+static bool may_be_bad(const char *addr)
 {
 	const u8 state = *(const u8 *)kasan_mem_to_shadow(kasan_reset_tag(addr));
 
@@ -31,19 +31,15 @@ static __always_inline bool may_be_bad(const char *addr)
 	return state != get_tag(addr) && get_tag(addr) != KASAN_TAG_KERNEL;
 }
 
-/* Return: true if the first byte at @addr is bad and has been reported. */
-static __always_inline bool begins_badly(const char *addr)
-{
-	return unlikely(may_be_bad(addr)) && !redzone_check_read(addr, 1);
-}
-
+/* Reports name the caller. */
 static size_t kasan_strlen(const char *string)
 {
-	const bool is_reported = begins_badly(string);
+	const bool is_reported = unlikely(may_be_bad(string)) &&
+				 !redzone_check_access_for(string, 1, false, _RET_IP_);
 	const size_t length = __pi_strlen(string);
 
 	if (!is_reported)
-		redzone_check_read(string, length + 1);
+		redzone_check_access_for(string, length + 1, false, _RET_IP_);
 	return length;
 }
 
