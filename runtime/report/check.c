@@ -23,7 +23,9 @@ static bool report_range(uintptr_t addr, size_t size, bool is_write, uintptr_t i
 	return false;
 }
 
-bool kasan_check_range(uintptr_t addr, size_t size, bool is_write, uintptr_t ip, uintptr_t fp)
+/* Not inline, because a caller would then save registers for the report before it looks. */
+kasan_noinline bool kasan_check_range(uintptr_t addr, size_t size, bool is_write, uintptr_t ip,
+				      uintptr_t fp)
 {
 	uintptr_t bad;
 

@@ -27,19 +27,30 @@ static bool may_be_bad(const char *addr)
 	const u8 state = *(const u8 *)kasan_mem_to_shadow(kasan_reset_tag(addr));
 
 	if (IS_ENABLED(CONFIG_KASAN_GENERIC))
-		return state;
+		return state && (s8)state <= (s8)((unsigned long)addr & KASAN_GRANULE_MASK);
 	return state != get_tag(addr) && get_tag(addr) != KASAN_TAG_KERNEL;
+}
+
+/* A second report would be about the same bug. */
+static noinline size_t strlen_slowly(const char *string, unsigned long ip)
+{
+	const bool good = redzone_check_access_for(string, 1, false, ip);
+	const size_t length = __pi_strlen(string);
+
+	if (good)
+		redzone_check_access_for(string, length + 1, false, ip);
+	return length;
 }
 
 /* Reports name the caller. */
 static size_t kasan_strlen(const char *string)
 {
-	const bool is_reported = unlikely(may_be_bad(string)) &&
-				 !redzone_check_access_for(string, 1, false, _RET_IP_);
-	const size_t length = __pi_strlen(string);
+	size_t length;
 
-	if (!is_reported)
-		redzone_check_access_for(string, length + 1, false, _RET_IP_);
+	if (unlikely(may_be_bad(string)))
+		return strlen_slowly(string, _RET_IP_);
+	length = __pi_strlen(string);
+	redzone_check_access_for(string, length + 1, false, _RET_IP_);
 	return length;
 }
 
