@@ -345,20 +345,24 @@ static inline bool kasan_granule_allows(uint8_t value, uintptr_t byte)
 /* The most bytes whose shadow lies in at most two aligned words, wherever the range starts. */
 #define KASAN_SHORT_MAX 64U
 
+/* The aligned word with the shadow byte at @shadow. It crosses no page, so it can be read. */
+static kasan_always_inline uint64_t kasan_word_around(const uint8_t *shadow)
+{
+	return *(const kasan_u64_alias *)((uintptr_t)shadow & ~(uintptr_t)7);
+}
+
 /**
  * kasan_short_shadow() - Return: not 0 if [@shadow, @end), of a range of 1 to KASAN_SHORT_MAX bytes, has a byte that is
  * not 0
  *
  * There is no branch: most ranges are short, and a branch costs more than all this arithmetic, above all in an
- * emulator. The words may contain other shadow, which is masked out. They cross no page, so they can be read.
+ * emulator. The words may contain other shadow, which is masked out.
  */
 static kasan_always_inline uint64_t kasan_short_shadow(const uint8_t *shadow, const uint8_t *end)
 {
 	const uintptr_t first = (uintptr_t)shadow, last = (uintptr_t)end;
-	const uint64_t low =
-		*(const kasan_u64_alias *)(first & ~(uintptr_t)7) & UINT64_MAX << first % 8 * 8;
-	const uint64_t high =
-		*(const kasan_u64_alias *)(last & ~(uintptr_t)7) & ~(UINT64_MAX << last % 8 * 8);
+	const uint64_t low = kasan_word_around(shadow) & UINT64_MAX << first % 8 * 8;
+	const uint64_t high = kasan_word_around(end) & ~(UINT64_MAX << last % 8 * 8);
 
 	/* If both are one word, each mask hides what the other does not. */
 	return first / 8 == last / 8 ? low & high : low | high;
@@ -402,8 +406,12 @@ static kasan_always_inline bool kasan_range_ok(uintptr_t addr, size_t size)
 	shadow = (const uint8_t *)kasan_shadow_blind(addr);
 	end = (const uint8_t *)kasan_shadow_blind(last);
 	if (KASAN_SHORT_RANGES && size - 1 < KASAN_SHORT_MAX) {
-		const uint64_t before = kasan_short_shadow(shadow, end);
+		uint64_t before;
 
+		/* Mostly what lies beside the range is accessible too, and no mask is needed. */
+		if (!(kasan_word_around(shadow) | kasan_word_around(end)))
+			return true;
+		before = kasan_short_shadow(shadow, end);
 		return kasan_likely(!(before | *end)) ||
 		       (!before && kasan_granule_allows(*end, last & KASAN_GRANULE_MASK));
 	}
