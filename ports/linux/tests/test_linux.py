@@ -453,6 +453,16 @@ def test_traces_that_are_too_short_are_a_failure(tmp_path):
     assert (result.status, result.detail) == (suite.FAIL, "traces have 1 functions, with Linux's own 8")
 
 
+@pytest.mark.parametrize(
+    ("name", "status"), [("arm64-generic-inline-1cpu", "FAIL"), ("arm64-hw_tags-1cpu", "PASS")]
+)
+def test_linuxs_own_strlen_is_noticed_where_redzones_must_be_in_use(tmp_path, name, status):
+    case = ktap.Case("kasan_strings", "pass")
+    lines = ["[    2.0] BUG: KASAN: slab-use-after-free in strlen+0x24/0x78"]
+    session = boot.Session(tmp_path / "log", [case], lines)
+    assert suite._compare(name, session, session).status == getattr(suite, status)
+
+
 def test_the_lock_validator_must_have_nothing_to_say():
     warning = "WARNING: possible recursive locking detected"
     lines = ["[    0.1] BUG: KASAN: double-free in f+0x1/0x2", f"[    0.1] {warning}", "[    0.2] WARNINGS"]
