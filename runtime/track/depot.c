@@ -28,11 +28,13 @@
  * struct block - the start of each block; records follow
  * @older: the block before this one. Only reports look for a block by its number, so a list is enough.
  * @number: of this block, from 0 on.
+ * @seal: of the others. A bug may have overwritten them, and a report must not follow such a pointer.
  */
 struct block {
 	struct block *older;
-	uintptr_t number;
-};
+	uint32_t number;
+	uint32_t seal;
+} __attribute__((aligned(8)));
 
 #define BLOCK_SIZE  (KASAN_DEPOT_BLOCK + 0UL)
 #define UNIT	    8UL /* records start at multiples of it */
@@ -235,6 +237,16 @@ static inline struct kasan_record *find(uint32_t hash, const uintptr_t *pcs, siz
 	return NULL;
 }
 
+static uint32_t seal_of(const struct block *block)
+{
+	const uintptr_t place = (uintptr_t)block->older ^ (uintptr_t)block >> 4;
+
+	/* Of 32 bits, because some CPUs call the compiler's library for a larger product. */
+	return ((uint32_t)(place >> KASAN_UINTPTR_BITS / 2) * 0x85ebca6bU ^ (uint32_t)place) *
+		       0x9e3779b1U +
+	       block->number;
+}
+
 /* Get room and a handle for a record of @size bytes. Under the lock. Return: NULL if there is none; @wants_block: set
  * if the caller should get a block from the port and try again. */
 static struct kasan_record *reserve(size_t size, uint32_t *handle, bool *wants_block)
@@ -260,6 +272,7 @@ static struct kasan_record *reserve(size_t size, uint32_t *handle, bool *wants_b
 		depot.spare = block->older;
 		block->older = depot.newest;
 		block->number = depot.blocks++;
+		block->seal = seal_of(block);
 		depot.used = sizeof(*block);
 		__atomic_store_n(&depot.newest, block, __ATOMIC_RELEASE);
 	}
@@ -403,7 +416,7 @@ size_t kasan_depot_fetch(uint32_t handle, const uintptr_t **pcs)
 	const size_t offset = (handle - 1) % BLOCK_UNITS * UNIT;
 	const struct kasan_record *record;
 
-	while (block && block->number > number)
+	while (block && block->seal == seal_of(block) && block->number > number)
 		block = block->older;
 	if (!handle || !block || block->number != number || offset < sizeof(*block) ||
 	    offset + sizeof(*record) > BLOCK_SIZE)

@@ -100,11 +100,11 @@ static __always_inline bool is_open(unsigned long addr, unsigned int size)
 	const u8 tag = redzone_get_tag((void *)addr);
 	s8 shadow;
 
-	if (IS_ENABLED(CONFIG_KASAN_SW_TAGS) && tag == KASAN_TAG_KERNEL &&
-	    end <= KASAN_GRANULE_SIZE)
+	if (end > KASAN_GRANULE_SIZE)
+		return false;
+	if (IS_ENABLED(CONFIG_KASAN_SW_TAGS) && tag == KASAN_TAG_KERNEL)
 		return true;
-	/* One branch. */
-	if (((unsigned long)start < CONFIG_KASAN_SHADOW_LOW) | (end > KASAN_GRANULE_SIZE))
+	if ((unsigned long)start < CONFIG_KASAN_SHADOW_LOW)
 		return false;
 	shadow = *(const s8 *)shadow_of(start);
 	if (IS_ENABLED(CONFIG_KASAN_SW_TAGS))
