@@ -81,7 +81,7 @@ __attribute__((__noinline__)) void kasan_compare_stored(uint32_t handle, uintptr
 
 	if (!handle || !covers(&scs))
 		return;
-	kasan_clear_task(&task);
+	kasan_clear_fast(&task);
 	kasan_port_task(&task);
 	/* No bounds, no frames: nothing to compare with. */
 	if (!kasan_get_bounds(task.stack_start, task.trace_end ? task.trace_end : task.stack_end,

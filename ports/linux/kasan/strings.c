@@ -12,12 +12,17 @@
 #include <linux/string.h>
 
 #include <asm/insn.h>
-#include <asm/patching.h>
 
 #include "redzone.h"
 
 #include "internal.h"
 #include "kasan.h"
+
+#if KASAN_LINUX_7
+#include <asm/text-patching.h>
+#else
+#include <asm/patching.h>
+#endif
 
 size_t __pi_strlen(const char *string);
 
