@@ -123,6 +123,9 @@ def worse(own, ours, exact=True):
         mine = here.get(name)
         if mine is None:
             lines.append(f"{name}: {case.status} with Linux's own, not run with Redzone")
+        # What stackinit leaves on the stack on purpose is gone if an interrupt comes in between.
+        elif mine.detail.startswith("XFAIL") and case.status != "fail":
+            continue
         elif RANK[mine.status] < RANK[case.status]:
             lines.append(f"{name}: {case.status} with Linux's own, {mine.status} with Redzone")
         elif mine.status == case.status and (

@@ -380,6 +380,19 @@ def test_a_case_that_is_worse_than_with_linuxs_own_is_named(tmp_path):
     ]
 
 
+def test_a_failure_that_the_case_expects_is_not_worse(tmp_path):
+    own, ours, other = (
+        boot.Session(tmp_path / "log", [case])
+        for case in (
+            ktap.Case("one", "pass"),
+            ktap.Case("one", "skip", "XFAIL uninit bytes: 80"),
+            ktap.Case("one", "skip", "Test requires CONFIG_X"),
+        )
+    )
+    assert suite.worse(own, ours) == []
+    assert suite.worse(own, other) == ["one: pass with Linux's own, skip with Redzone"]
+
+
 def test_a_report_that_only_one_gives_is_named(tmp_path):
     own, ours = (boot.Session(tmp_path / "log", [ktap.Case("one", "pass", reports=n)]) for n in (1, 2))
     assert suite.worse(own, ours) == ["one: 1 reports with Linux's own, 2 with Redzone"]
