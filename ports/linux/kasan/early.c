@@ -7,6 +7,13 @@
  */
 #include <linux/init.h>
 #include <linux/kasan.h>
+
+#include "redzone.h"
+
+#include "internal.h"
+
+#ifdef CONFIG_ARM64
+
 #include <linux/memblock.h>
 #include <linux/mm.h>
 #include <linux/pgtable.h>
@@ -14,12 +21,6 @@
 
 #include <asm/dma.h>
 #include <asm/pgalloc.h>
-
-#include "redzone.h"
-
-#include "internal.h"
-
-#ifdef CONFIG_ARM64
 
 /*
  * On arm64 kasan_init() gets each page of shadow from memblock, which takes 2,000 instructions for each, and a machine with a
