@@ -78,6 +78,7 @@ bool __kasan_check_byte(const void *addr, unsigned long ip)
 }
 
 #if defined(CONFIG_KASAN_GENERIC) || defined(CONFIG_KASAN_SW_TAGS)
+#if defined(CONFIG_KASAN_SHADOW_HIGH) && CONFIG_KASAN_SHADOW_HIGH == ULONG_MAX
 /* kasan_mem_to_shadow(), with a constant that arm64 builds in one instruction, not in two. */
 static __always_inline void *shadow_of(void *addr)
 {
@@ -86,6 +87,7 @@ static __always_inline void *shadow_of(void *addr)
 	return kasan_mem_to_shadow(low) +
 	       (((long)addr >> KASAN_SHADOW_SCALE_SHIFT) - ((long)low >> KASAN_SHADOW_SCALE_SHIFT));
 }
+#endif
 
 /*
  * Is all of the range certainly accessible? It is if it lies in one granule whose shadow says so, as the operands of atomic
