@@ -268,7 +268,10 @@
 #endif
 
 /* CONFIG_KASAN_SHADOW_EARLY - full layout: all memory has shadow before the first call of memcpy() or memset(), so these
- * need not ask whether it has. */
+ * need not ask whether it has. CONFIG_KASAN_SHADOW_FAULTS implies it. */
+#if defined(CONFIG_KASAN_SHADOW_FAULTS) && !defined(CONFIG_KASAN_SHADOW_EARLY)
+#define CONFIG_KASAN_SHADOW_EARLY 1
+#endif
 #if defined(CONFIG_KASAN_SHADOW_EARLY) && !defined(CONFIG_KASAN_SHADOW_FULL)
 #error "KASAN: CONFIG_KASAN_SHADOW_EARLY is for the full layout"
 #endif

@@ -12,9 +12,8 @@
 
 #include "mem.h"
 
-/* Where shadow loads may fault, shadow is mapped before the first memcpy() too, so only the slow path asks whether checks
- * are on. */
-#if defined(CONFIG_KASAN_SHADOW_FAULTS) || defined(CONFIG_KASAN_SHADOW_EARLY)
+/* Where shadow is mapped before the first memcpy(), only the slow path asks whether checks are on. */
+#ifdef CONFIG_KASAN_SHADOW_EARLY
 #define MAY_LOOK() true
 #else
 #define MAY_LOOK() kasan_live()

@@ -78,17 +78,6 @@ bool __kasan_check_byte(const void *addr, unsigned long ip)
 }
 
 #if defined(CONFIG_KASAN_GENERIC) || defined(CONFIG_KASAN_SW_TAGS)
-#if defined(CONFIG_KASAN_SHADOW_HIGH) && CONFIG_KASAN_SHADOW_HIGH == ULONG_MAX
-/* kasan_mem_to_shadow(), with a constant that arm64 builds in one instruction, not in two. */
-static __always_inline void *shadow_of(void *addr)
-{
-	void *const low = (void *)CONFIG_KASAN_SHADOW_LOW;
-
-	return kasan_mem_to_shadow(low) +
-	       (((long)addr >> KASAN_SHADOW_SCALE_SHIFT) - ((long)low >> KASAN_SHADOW_SCALE_SHIFT));
-}
-#endif
-
 /*
  * Is all of the range certainly accessible? It is if it lies in one granule whose shadow says so, as the operands of atomic
  * operations do. Linux checks each of them. Most are in descriptors of pages, whose addresses have no tag.
@@ -98,6 +87,7 @@ static __always_inline bool is_open(unsigned long addr, unsigned int size)
 	/* One comparison, where the shadow's range ends with the address space and is known here. */
 #if defined(CONFIG_KASAN_SHADOW_HIGH) && CONFIG_KASAN_SHADOW_HIGH == ULONG_MAX
 	const unsigned int end = (unsigned int)(addr & KASAN_GRANULE_MASK) + size;
+	void *const low = (void *)CONFIG_KASAN_SHADOW_LOW;
 	void *const start = kasan_reset_tag((void *)addr);
 	const u8 tag = redzone_get_tag((void *)addr);
 	s8 shadow;
@@ -108,7 +98,10 @@ static __always_inline bool is_open(unsigned long addr, unsigned int size)
 		return true;
 	if ((unsigned long)start < CONFIG_KASAN_SHADOW_LOW)
 		return false;
-	shadow = *(const s8 *)shadow_of(start);
+	/* kasan_mem_to_shadow(start), with a constant that arm64 builds in one instruction, not in two. */
+	shadow =
+		*(const s8 *)(kasan_mem_to_shadow(low) + ((long)start >> KASAN_SHADOW_SCALE_SHIFT) -
+			      ((long)low >> KASAN_SHADOW_SCALE_SHIFT));
 	if (IS_ENABLED(CONFIG_KASAN_SW_TAGS))
 		return (u8)shadow == tag;
 	return !shadow || shadow >= (int)end;
