@@ -49,7 +49,11 @@ BOOTS = {
     ("x86_64", "generic-inline", "clang"): [(1, ()), (4, ())],
     ("x86_64", "generic-outline", "clang"): [(1, ())],
     ("x86_64", "generic-inline", "gcc"): [(4, ())],
-    ("x86_64", "generic-inline", "clang", "module"): [(1, ())],
+    # With less memory than the machine has: more comes later, and what has nothing of the kernel can go.
+    ("x86_64", "generic-inline", "clang", "module", "hotplug"): [
+        (1, ()),
+        (1, ("nokaslr", "mem=768M", "kernelcore=200M")),
+    ],
     ("x86_64", "generic-inline", "clang", "kunit-all"): [(4, ("kasan_multi_shot",))],
     ("arm64", "generic-inline", "clang", "pages-16k"): [(1, ())],
     ("arm64", "generic-inline", "clang", "pages-64k"): [(1, ())],
@@ -97,6 +101,22 @@ FAILURES = {"probability": 5, "interval": 1, "times": -1, "verbose": 0, "ignore-
 # Seconds that this may take, after the boot with all suites.
 FAILURES_TIMEOUT = 180
 PAUSE = 20
+# At boot Linux gets the part of the machine's memory that mem= says. By these lines of a script a block
+# of it goes and comes back, and two blocks are added from 4 GiB on, where KASAN's suite runs afterwards.
+# One of these goes once, too.
+MORE_MEMORY = "3G"
+HOT_PFN = 0x100000
+HOTPLUG = (
+    "mount sysfs /sys",
+    "write /sys/devices/system/memory/memory2/state offline",
+    "write /sys/devices/system/memory/memory2/state online_movable",
+    "write /sys/devices/system/memory/probe 0x100000000",
+    "write /sys/devices/system/memory/probe 0x108000000",
+    "write /sys/devices/system/memory/memory32/state online_kernel",
+    "write /sys/devices/system/memory/memory33/state online_movable",
+    "write /sys/devices/system/memory/memory33/state offline",
+    "write /sys/devices/system/memory/memory33/state online_kernel",
+)
 # So many reports are given to decode_stacktrace.sh, which starts programs for each function.
 DECODED = 3
 # What Linux prints of an exception in the kernel, and a function of Redzone where it happened.
@@ -110,6 +130,7 @@ HOOK = re.compile(r"BUG: KASAN: .* in (?:__kasan|redzone|__redzone)_")
 _TRACK = re.compile(r"\] (?:Allocated|Freed) by task \d+(.*):$")
 _EXTRA = re.compile(r" on cpu \d+ at \d+\.\d{6}s")
 _TIME = re.compile(r"\[ *(\d+)\.")
+_PFN = re.compile(r"\bpage: refcount:.* pfn:0x([0-9a-f]+)")
 _NMIS = re.compile(r"redzone-nmi: (\d+) NMIs, (\d+) bugs")
 
 
@@ -174,13 +195,32 @@ def _session(image, log, smp, parameters):
     options = {"append": parameters, "smp": smp}
     if "module" in _kinds(image):
         files = disk.modules(image, "mm/kasan/kasan_test.ko")
-        options["initrd"] = disk.script(image, [f"load /{name}" for name in files], files)
+        lines = [f"load /{name}" for name in files]
+        if _adds_memory(parameters):
+            options["memory"] = MORE_MEMORY
+            lines = [*HOTPLUG, *lines]
+        options["initrd"] = disk.script(image, lines, files)
     if "kunit-all" in _kinds(image):
         options["suites"] = "*"
     if "rt" in _kinds(image):
         # A thread prints, and a machine that stops does not wait for it.
         options["initrd"] = disk.script(image, [f"pause {PAUSE}"])
     return boot.kunit(image, log, **options)
+
+
+def _adds_memory(parameters):
+    """Return whether the boot @parameters keep a part of the machine's memory for later."""
+    return any(one.startswith("mem=") for one in parameters)
+
+
+def hot(lines):
+    """Return what is wrong with the console @lines of a machine that gets memory after the boot: lines of the
+    script that failed, or that no report is about a page of that memory."""
+    wrong = [line for line in lines if line.startswith("redzone: failed: ")]
+    pages = [int(match[1], 16) for match in map(_PFN.search, lines) if match]
+    if not any(pfn >= HOT_PFN for pfn in pages):
+        wrong.append("no report is about memory that came after the boot")
+    return wrong
 
 
 def seconds(lines):
@@ -391,7 +431,7 @@ def run(context):
         rows = boots[kernel]
         theirs = _boots(build.build(make, own=True), rows)
         image = build.build(make)
-        for name, session in _boots(image, rows).items():
+        for (_, parameters), (name, session) in zip(rows, _boots(image, rows).items(), strict=True):
             compared = _compare(name, theirs[name], session)
             if compared.status == PASS:
                 wrong = readers(session, theirs[name], tree)
@@ -399,6 +439,8 @@ def run(context):
                     wrong += _debug(session, image, tree, context)
                 if "lockdep" in more:
                     wrong += warnings(session.lines)
+                if _adds_memory(parameters):
+                    wrong += hot(session.lines)
                 compared = result(name, wrong, session.log)
             yield compared
         if "kunit-all" in more:

@@ -60,6 +60,7 @@ enum {
 #endif
 
 #define AT_FDCWD (-100L)
+#define O_WRONLY 01L
 #define O_RDWR	 02L
 #define O_CREAT	 0100L
 #define SIGCHLD	 17L

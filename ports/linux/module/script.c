@@ -38,7 +38,7 @@ static long mount(char *type)
 static long write_text(char *path)
 {
 	char *text = next(path);
-	const long file = call(OPENAT, AT_FDCWD, (long)path, O_RDWR, 0, 0);
+	const long file = call(OPENAT, AT_FDCWD, (long)path, O_WRONLY, 0, 0);
 	long result;
 
 	if (file < 0)

@@ -548,6 +548,37 @@ def test_each_bug_in_an_nmi_has_a_report(lines, wrong):
     assert suite.nmi_faults(lines) == wrong
 
 
+FAILED = "redzone: failed: write /sys/devices/system/memory/probe"
+
+
+@pytest.mark.parametrize(
+    ("first", "pfn", "wrong"),
+    [
+        ("", "0x2f1c", ["no report is about memory that came after the boot"]),
+        ("", "0x10bd1c", []),
+        (FAILED, "0x10bd1c", [FAILED]),
+    ],
+)
+def test_reports_are_about_memory_that_came_after_the_boot(first, pfn, wrong):
+    page = f"[    1.0] page: refcount:0 mapcount:0 mapping:0000000000000000 index:0x0 pfn:{pfn}"
+    assert suite.hot([first, page]) == wrong
+
+
+def test_the_machine_has_more_memory_than_linux_gets_at_boot(monkeypatch):
+    boots = []
+    monkeypatch.setattr(suite.disk, "modules", lambda _image, *_paths: {"kasan_test.ko": b""})
+    monkeypatch.setattr(suite.disk, "script", lambda _image, lines, _files: lines)
+    monkeypatch.setattr(suite.boot, "kunit", lambda _image, _log, **options: boots.append(options))
+    image = SimpleNamespace(make=SimpleNamespace(more=[Path("module.config"), Path("hotplug.config")]))
+    for parameters in ((), ("mem=768M", "kernelcore=200M")):
+        suite._session(image, Path("log"), 1, parameters)
+    plain, more = boots
+    assert plain["initrd"] == ["load /kasan_test.ko"]
+    assert "memory" not in plain
+    assert more["memory"] == "3G"
+    assert more["initrd"] == [*suite.HOTPLUG, "load /kasan_test.ko"]
+
+
 def test_cpu_and_time_of_allocations():
     plain, full = "[    9.1] Freed by task 7:", "[    9.1] Freed by task 7 on cpu 1 at 2.123456s:"
     assert suite.extra_info([full]) == []
