@@ -21,23 +21,7 @@
 #include "internal.h"
 #include "kasan.h"
 
-#ifndef CONFIG_KASAN_VMALLOC
-
-#ifndef CONFIG_LOONGARCH
-#error "Redzone in Linux needs CONFIG_KASAN_VMALLOC=y: without it modules have no shadow"
-#endif
-
-/* On loongarch64 the shadow of all modules is mapped while Linux boots, and stays. */
-int kasan_alloc_module_shadow(void *addr, size_t size, gfp_t gfp_mask)
-{
-	return 0;
-}
-
-void kasan_free_module_shadow(const struct vm_struct *vm)
-{
-}
-
-#else
+#ifdef CONFIG_KASAN_VMALLOC
 
 #if KASAN_LINUX_7
 /* Linux 7 has functions of the old names in line, which call these. */
