@@ -55,6 +55,8 @@ BOOTS = {
         (1, ("nokaslr", "mem=768M", "kernelcore=200M")),
     ],
     ("x86_64", "generic-inline", "clang", "kunit-all"): [(4, ("kasan_multi_shot",))],
+    # KFENCE would take some of the objects that KASAN's suite has bugs in.
+    ("x86_64", "generic-inline", "clang", "fuzz"): [(4, ("kfence.sample_interval=0",))],
     ("arm64", "generic-inline", "clang", "pages-16k"): [(1, ())],
     ("arm64", "generic-inline", "clang", "pages-64k"): [(1, ())],
     ("riscv", "generic-inline", "clang"): [(1, ())],
@@ -363,7 +365,8 @@ def _compare(name, own, ours):
     # Linux's own has functions of KASAN in its traces, and a compiler may put others in line.
     if 2 * depth(ours) < depth(own):
         lines.append(f"traces have {depth(ours):g} functions, with Linux's own {depth(own):g}")
-    if not name.startswith("s390-") and any(DEPOT in line for line in ours.lines):
+    # kmemleak, which fuzzers switch on, wants the table too.
+    if not name.startswith("s390-") and "+fuzz" not in name and any(DEPOT in line for line in ours.lines):
         lines.append("Linux has made the large table of its stack depot, which Redzone does not use")
     # The report is about the caller if kasan/strings.c has taken the place of Linux's function.
     if name.startswith("arm64-") and "hw_tags" not in name and any(map(STRLEN.search, ours.lines)):
@@ -437,7 +440,7 @@ def run(context):
                 wrong = readers(session, theirs[name], tree)
                 if "debug" in more:
                     wrong += _debug(session, image, tree, context)
-                if "lockdep" in more:
+                if {"lockdep", "fuzz"} & {*more}:
                     wrong += warnings(session.lines)
                 if _adds_memory(parameters):
                     wrong += hot(session.lines)
