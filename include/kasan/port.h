@@ -66,6 +66,9 @@ struct kasan_report_info;
  * an interrupt handler shares the interrupted code's shadow stack, return the address of the handler's first entry as
  * the base (see trace_end).
  *
+ * A system that is compiled without frame pointers, but can unwind its stacks by tables of its own, defines
+ * KASAN_PORT_HAS_WALK, in that header or in KASAN_PORT_CONFIG_H, and supplies kasan_port_walk().
+ *
  * With CONFIG_KASAN_SHADOW_PIECES each check calls kasan_port_shadow(). If that header defines KASAN_PORT_HAS_SHADOW, it
  * supplies this function too.
  */
@@ -100,6 +103,37 @@ unsigned int kasan_port_cpu(void);
  * Return: the address of @addr's shadow byte, at (addr >> 3) plus the offset of the piece; 0 if it has none.
  */
 uintptr_t kasan_port_shadow(uintptr_t addr, uintptr_t *last);
+#endif
+
+#ifdef KASAN_PORT_HAS_WALK
+/* See below. */
+#define KASAN_PATH_WORDS 7U
+#define KASAN_PATH_MOST	 (3 * CONFIG_KASAN_STACK_DEPTH)
+/**
+ * kasan_port_walk() - collect a stack trace
+ * @start: lowest address of the stack. @end: first address above it. Nothing outside may be read.
+ * @ip: a return address that is not 0: into the caller of a function of the runtime, or further up.
+ * @fp: __builtin_frame_address(0) of that function of the runtime, or of a newer one. It may be a bad address. Compile the
+ *	runtime with -fno-optimize-sibling-calls, so that this frame still exists.
+ * @pcs: filled: @ip, then the return address of @ip's function, and so on.
+ * @max: entries in @pcs, at least 1.
+ * @path: NULL, or KASAN_PATH_MOST entries, filled: for each return address after the first, its distance in bytes from the
+ *	previous one, both on the stack, a multiple of 8. If saved registers on the stack say where the return address is, their
+ *	number is added to the distance, at most KASAN_PATH_WORDS. For each of them two entries follow: how far below the return
+ *	address it is saved, and how far below the end of the return address its value points. After the last entry comes a 0.
+ *
+ * Called for each trace of an allocation, a free or a report, in any context, NMIs included, and perhaps on another stack
+ * than the one that is walked. It takes no lock, and must cope with a stack that a bug has overwritten.
+ *
+ * The runtime compares later stacks with the path of a trace that it knows, instead of walking them. So everything else must
+ * depend only on the return addresses before it: the size of each frame that no saved register tells, and that the last
+ * function has no caller. If this is not true of a trace, or if it does not start with the return address of @fp's
+ * function, set @path[0] to 0.
+ *
+ * Return: the number of entries in @pcs, at least 1. If @ip is not found, it comes in front of the trace from @fp on.
+ */
+size_t kasan_port_walk(uintptr_t start, uintptr_t end, uintptr_t ip, uintptr_t fp, uintptr_t *pcs,
+		       size_t max, uint16_t *path);
 #endif
 
 /**

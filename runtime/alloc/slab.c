@@ -460,6 +460,16 @@ static const char *check_free(const struct kasan_cache *cache, const void *objec
 	return end_life(meta, object) ? NULL : "double-free";
 }
 
+/* Return: where the function that @caller is in returns to, which reports of a bad free name; @caller if that is not
+ * known. @fp: of the hook that @caller has called. */
+static uintptr_t caller_of(uintptr_t caller, uintptr_t fp)
+{
+	uintptr_t pcs[2];
+
+	return kasan_stack_walk(caller, fp, pcs, 2) == 2 ? pcs[1] : caller;
+}
+
+/* @report_ip: see kasan_slab_free(); 0: caller_of() @ip. */
 static kasan_noinline enum kasan_free_verdict free_object(struct kasan_cache *cache, void *object,
 							  void *base, uintptr_t ip, uintptr_t fp,
 							  uintptr_t report_ip)
@@ -470,7 +480,7 @@ static kasan_noinline enum kasan_free_verdict free_object(struct kasan_cache *ca
 		return KASAN_FREE_NOW;
 	wrong = check_free(cache, object, base);
 	if (kasan_unlikely(wrong)) {
-		kasan_report_bad_free(wrong, object, report_ip, fp);
+		kasan_report_bad_free(wrong, object, report_ip ? report_ip : caller_of(ip, fp), fp);
 		return KASAN_FREE_BAD;
 	}
 	/* Readers may still use an object of a type-safe cache, so it stays as it is. */
@@ -522,31 +532,13 @@ kasan_noinline enum kasan_free_verdict kasan_slab_free(struct kasan_cache *cache
 	return free_object(cache, object, base, caller, fp, ip ? ip : caller);
 }
 
-/* Return: where the function that @caller is in returns to, which reports of a bad free name; @caller if that is not
- * known. @fp: of the hook that @caller has called. */
-static uintptr_t caller_of(uintptr_t caller, uintptr_t fp)
-{
-	struct kasan_port_task task;
-	struct kasan_bounds bounds;
-	uintptr_t above;
-
-	kasan_clear(&task);
-	kasan_port_task(&task);
-	if (!kasan_get_bounds(task.stack_start, task.stack_end, &bounds) ||
-	    !kasan_is_frame(&bounds, fp) || !kasan_returns_to(fp, caller))
-		return caller;
-	above = kasan_arch_frame_prev(fp);
-	return above > fp && kasan_is_frame(&bounds, above) ? kasan_arch_frame_ra(above) : caller;
-}
-
 static kasan_noinline bool free_searched(struct kasan_cache *cache, void *object,
 					 void *(*slot)(struct kasan_cache *, void *),
 					 uintptr_t caller, uintptr_t fp)
 {
 	if (!is_laid_out(cache))
 		return false;
-	return free_object(cache, object, slot(cache, object), caller, fp, caller_of(caller, fp)) !=
-	       KASAN_FREE_NOW;
+	return free_object(cache, object, slot(cache, object), caller, fp, 0) != KASAN_FREE_NOW;
 }
 
 kasan_noinline bool kasan_slab_free_search(struct kasan_cache *cache, void *object,

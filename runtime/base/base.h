@@ -33,6 +33,13 @@
 #define KASAN_CALLER_FP() KASAN_ARCH_CALLER_FP()
 #endif
 
+/* Does a chain of frame records lead from each function to its caller? If not, exidx.h or the port finds the caller. */
+#ifdef KASAN_PORT_HAS_WALK
+#define KASAN_FOLLOWS_FRAMES 0
+#else
+#define KASAN_FOLLOWS_FRAMES (!KASAN_ARCH_UNWINDS)
+#endif
+
 /* The compilers' ABI names are defined here but declared by no header. */
 #define KASAN_ABI __attribute__((__used__, __noinline__))
 

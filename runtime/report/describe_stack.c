@@ -192,7 +192,7 @@ static bool is_in_frame(const struct kasan_frame *frame, uintptr_t addr)
 	return at + KASAN_GRANULE_SIZE > addr;
 }
 
-#if !KASAN_ARCH_UNWINDS
+#if KASAN_FOLLOWS_FRAMES
 static bool same_function(uintptr_t entry, uintptr_t pc)
 {
 	struct kasan_symbol symbol;

@@ -157,10 +157,16 @@ void kasan_clear_granules(uintptr_t low, uintptr_t high);
 /* The frame pointer that belongs to @ip, the return address of an ABI function. That function has no frame on its fast
  * path, nor where the compiler turns its last call into a jump: then our own return address is @ip. Otherwise our
  * return address lies inside the ABI function, and our frame record points to its frame. Both cases work whatever the
- * build flags are. */
+ * build flags are. The port's walk starts at our own frame. */
 static inline uintptr_t kasan_abi_frame(uintptr_t ip, uintptr_t own_ip, uintptr_t own_fp)
 {
+#ifdef KASAN_PORT_HAS_WALK
+	(void)ip;
+	(void)own_ip;
+	return own_fp;
+#else
 	return ip == own_ip ? own_fp : kasan_arch_frame_prev(own_fp);
+#endif
 }
 
 #ifdef CONFIG_KASAN_GENERIC

@@ -306,9 +306,12 @@ static struct kasan_record *add(uint32_t hash, const uintptr_t *pcs, size_t coun
 #endif
 	for (i = 0; i < count; i++)
 		record->pcs[i] = pcs[i];
-#if KASAN_ARCH_UNWINDS
+#if !KASAN_FOLLOWS_FRAMES
 	record->more = (uint16_t)((count - 1) * sizeof(pcs[0]));
+	record->span = 0;
+#if KASAN_ARCH_UNWINDS
 	*(uint8_t *)(record->pcs + count) = 0;
+#endif
 #else
 	record->more = (uint32_t)((count - 1) * sizeof(pcs[0]));
 #endif

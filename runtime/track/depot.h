@@ -20,12 +20,12 @@
  * @more: bytes of the return addresses in @pcs after the first, for 0 to CONFIG_KASAN_STACK_DEPTH - 1 of them.
  * @key: where known.c has entered it.
  * @pcs: newest first, none of them 0.
- * @span: see kasan_record_slots().
+ * @span: see kasan_record_slots(). With path.h: bytes of the stack from the first return address to the last one; 0: not known.
  */
 struct kasan_record {
 	struct kasan_record *next;
 	uint32_t handle;
-#if KASAN_ARCH_UNWINDS
+#if !KASAN_FOLLOWS_FRAMES
 	uint16_t more, span;
 #else
 	uint32_t more;
@@ -59,6 +59,10 @@ static inline const uint8_t *kasan_record_slots(const struct kasan_record *recor
 
 /* Bytes after the return addresses. */
 #define KASAN_RECORD_SLOTS(count) (count)
+#elif defined(KASAN_PORT_HAS_WALK)
+/* The most entries of a path that its record has room for. */
+#define KASAN_PATH_ENTRIES(count) (2 * (count))
+#define KASAN_RECORD_SLOTS(count) (KASAN_PATH_ENTRIES(count) * sizeof(uint16_t))
 #else
 #define KASAN_RECORD_SLOTS(count) 0
 #endif

@@ -17,6 +17,7 @@
 #include "scs.h"
 #include "track.h"
 #include "exidx.h"
+#include "path.h"
 #include "walk.h"
 
 /* The table of pointers to records, aligned to 64 bytes. Its low bits say how far to shift a hash of 32 bits to get an
@@ -44,7 +45,7 @@ static inline const struct kasan_record **kasan_known_entry(char *table, uint32_
 
 /* With frame pointers a table has a second part, so many times larger: see save_frames(). Not where flash and memory
  * are small. */
-#if KASAN_ARCH_UNWINDS || defined(KASAN_DEPOT_IS_SMALL) || UINTPTR_MAX <= UINT32_MAX
+#if !KASAN_FOLLOWS_FRAMES || defined(KASAN_DEPOT_IS_SMALL) || UINTPTR_MAX <= UINT32_MAX
 #define KASAN_KNOWN_FAR_SHIFT 0U
 #define KASAN_KNOWN_HAS_FAR   0U
 #else
@@ -151,7 +152,22 @@ static kasan_always_inline bool kasan_known_stack_of(char *table, uintptr_t ip, 
 		return false;
 	*handle = record->handle;
 	return true;
-#elif !KASAN_ARCH_UNWINDS && defined(KASAN_PORT_HAS_TASK_ID) && defined(KASAN_PORT_HAS_TASK_STACK)
+#elif defined(KASAN_PORT_HAS_WALK) && defined(KASAN_PORT_HAS_TASK_STACK)
+	const uintptr_t at = fp + KASAN_PATH_START;
+	const struct kasan_record *record;
+	uintptr_t low, high;
+
+	if (kasan_unlikely(!kasan_port_task_stack(fp, &low, &high)))
+		return false;
+	high -= sizeof(high);
+	record = kasan_known_read(kasan_known_entry(table, kasan_path_key(ip, at, high)));
+	if (kasan_unlikely(!record || record->pcs[0] != ip ||
+			   (!own && *(const uintptr_t *)at != ip) ||
+			   !kasan_same_path(record, at, high)))
+		return false;
+	*handle = record->handle;
+	return true;
+#elif KASAN_FOLLOWS_FRAMES && defined(KASAN_PORT_HAS_TASK_ID) && defined(KASAN_PORT_HAS_TASK_STACK)
 	const struct kasan_record *record;
 	struct kasan_near_frames start;
 	struct kasan_bounds bounds;

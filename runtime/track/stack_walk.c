@@ -4,6 +4,7 @@
 #include "exidx.h"
 #include "walk.h"
 
+#if KASAN_FOLLOWS_FRAMES
 uintptr_t kasan_skip_far(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t fp)
 {
 	uintptr_t at = fp, prev;
@@ -19,6 +20,7 @@ uintptr_t kasan_skip_far(const struct kasan_bounds *bounds, uintptr_t ip, uintpt
 	}
 	return fp;
 }
+#endif
 
 #if KASAN_ARCH_UNWINDS
 
@@ -63,6 +65,30 @@ size_t kasan_stack_walk_fault(const struct kasan_port_task *task, uintptr_t ip, 
 		return kasan_unwind(task, &caller, ip, pcs, count, max);
 	}
 	return count;
+}
+
+#elif defined(KASAN_PORT_HAS_WALK)
+
+size_t kasan_stack_walk_in(const struct kasan_port_task *task, uintptr_t ip, uintptr_t fp,
+			   uintptr_t *pcs, size_t max)
+{
+	if (kasan_unlikely(!max || !ip))
+		return 0;
+	pcs[0] = ip;
+	return task->stack_start
+		       ? kasan_port_walk(task->stack_start, task->stack_end, ip, fp, pcs, max, NULL)
+		       : 1;
+}
+
+/* The caller of an interrupted function is not known: its registers are not enough. */
+size_t kasan_stack_walk_fault(const struct kasan_port_task *task, uintptr_t ip, uintptr_t fp,
+			      uintptr_t *pcs, size_t max)
+{
+	(void)task;
+	(void)fp;
+	if (max && ip)
+		pcs[0] = ip;
+	return max && ip;
 }
 
 #else

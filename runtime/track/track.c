@@ -178,20 +178,39 @@ static kasan_noinline void ask_stack(uintptr_t *start, uintptr_t *end)
 	*end = kasan_unlikely(task.trace_end) ? task.trace_end : task.stack_end;
 }
 
+#if !KASAN_ARCH_UNWINDS
+/* The same at an address in the stack, often without a call. Return: is the stack known? */
+static inline bool get_stack(uintptr_t at, uintptr_t *start, uintptr_t *end)
+{
+#ifdef KASAN_PORT_HAS_TASK_STACK
+	if (kasan_likely(kasan_port_task_stack(at, start, end)))
+		return true;
+#else
+	(void)at;
+#endif
+	ask_stack(start, end);
+	return *start;
+}
+#endif
+
+#if !KASAN_FOLLOWS_FRAMES
+
 #if KASAN_ARCH_UNWINDS
+#define IS_SAME kasan_same_slots
+#else
+#define IS_SAME kasan_same_path
+#endif
 
-/* --- By tables --- */
-
-/* @at, @last: see kasan_same_slots(). */
-static const struct kasan_record *find_slots(uintptr_t ip, uintptr_t at, uintptr_t last,
-					     const struct kasan_record **entry)
+/* Look into the set of @entry for the stack at hand. @at, @last: see IS_SAME(). */
+static const struct kasan_record *find_placed(uintptr_t ip, uintptr_t at, uintptr_t last,
+					      const struct kasan_record **entry)
 {
 	unsigned int way;
 
 	for (way = 0; way < KASAN_KNOWN_WAYS; way++) {
 		const struct kasan_record *record = kasan_known_read(kasan_known_way(entry, way));
 
-		if (record && record->pcs[0] == ip && kasan_same_slots(record, at, last)) {
+		if (record && record->pcs[0] == ip && IS_SAME(record, at, last)) {
 			if (way)
 				promote(entry, kasan_known_way(entry, way), record);
 			return record;
@@ -199,6 +218,12 @@ static const struct kasan_record *find_slots(uintptr_t ip, uintptr_t at, uintptr
 	}
 	return NULL;
 }
+
+#endif
+
+#if KASAN_ARCH_UNWINDS
+
+/* --- By exidx.h's tables --- */
 
 /* Unwind the stack. @fp: the stack pointer of @ip's function, in @task's stack; 0: not known. @known: filled: is it
  * known where the return addresses were found, so that the record may be entered into the table? @collect: see
@@ -231,8 +256,8 @@ static kasan_noinline struct kasan_record *enter_slots(const struct kasan_port_t
 	return record;
 }
 
-/* @collect: the trace is not wanted, only its cost. */
-static uint32_t save_slots(uintptr_t ip, uintptr_t fp, bool collect)
+/* @collect: the trace is not wanted, only its cost. @ip: 0: it is not known. */
+static uint32_t save_stack(uintptr_t ip, uintptr_t fp, bool collect)
 {
 	const uintptr_t at = fp - sizeof(fp);
 	const struct kasan_record **entry;
@@ -244,13 +269,15 @@ static uint32_t save_slots(uintptr_t ip, uintptr_t fp, bool collect)
 	uint32_t key;
 	bool enter;
 
+	if (kasan_unlikely(!ip))
+		return 0;
 	ask_stack(&task.stack_start, &task.stack_end);
 	last = task.stack_end - sizeof(fp);
 	if (kasan_unlikely(!task.stack_start || at - task.stack_start > last - task.stack_start))
 		fp = 0;
 	key = kasan_known_slots_key(ip, last - at);
 	entry = kasan_known_entry(table, key);
-	known = fp && !collect ? find_slots(ip, at, last, entry) : NULL;
+	known = fp && !collect ? find_placed(ip, at, last, entry) : NULL;
 	if (known)
 		return known->handle;
 	record = enter_slots(&task, ip, fp, collect, &enter);
@@ -258,6 +285,99 @@ static uint32_t save_slots(uintptr_t ip, uintptr_t fp, bool collect)
 		return 0;
 	if (enter)
 		kasan_known_put(table, key, NULL, record);
+	return record->handle;
+}
+
+#elif defined(KASAN_PORT_HAS_WALK)
+
+/* --- By the port's own tables --- */
+
+uint64_t kasan_path_first[64];
+
+static bool same_path(const uint16_t *one, const uint16_t *other, size_t entries)
+{
+	while (entries && one[entries - 1] == other[entries - 1])
+		entries--;
+	return !entries;
+}
+
+/* Give @record the @path of its trace, which ends with a 0. Return: false if it has another one already, or this one has no
+ * room: where functions align their frames, several paths may lead to the same trace. */
+static bool set_path(struct kasan_record *record, const uint16_t *path)
+{
+	uint16_t *const kept = kasan_record_path(record);
+	size_t span = 0, entries = 0, i;
+	uint16_t before = 0;
+
+	while (entries < KASAN_PATH_MOST && path[entries]) {
+		span += path[entries] & ~KASAN_PATH_WORDS;
+		entries += 1 + 2 * (path[entries] & KASAN_PATH_WORDS);
+	}
+	if (!entries || entries > KASAN_PATH_ENTRIES(kasan_record_count(record)) ||
+	    span >= KASAN_SPAN_IS_COMING)
+		return false;
+	if (!__atomic_compare_exchange_n(&record->span, &before, KASAN_SPAN_IS_COMING, false,
+					 __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE))
+		return before == span && same_path(kept, path, entries);
+	for (i = 0; i < entries; i++)
+		kept[i] = path[i];
+	__atomic_store_n(&record->span, (uint16_t)span, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* @known: filled: may the record be entered into the table of known stacks? */
+static kasan_noinline struct kasan_record *enter_path(uintptr_t start, uintptr_t end, uintptr_t ip,
+						      uintptr_t fp, bool collect, bool *known)
+{
+	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
+	uint16_t path[KASAN_PATH_MOST];
+	struct kasan_record *record;
+	size_t count = 1;
+
+	pcs[0] = ip;
+	path[0] = 0;
+	if (kasan_likely(start))
+		count = kasan_port_walk(start, end, ip, fp, pcs, CONFIG_KASAN_STACK_DEPTH, path);
+	if (collect) {
+		drop(pcs, count);
+		return NULL;
+	}
+	/* A hash of 48 bits of @ip, which need not be right: it only chooses an entry of the table. */
+	if (path[0] && !(path[0] & KASAN_PATH_WORDS))
+		__atomic_store_n(kasan_path_first_of(ip), (uint64_t)ip << 16 | path[0],
+				 __ATOMIC_RELAXED);
+	record = kasan_depot_get(pcs, count);
+	*known = record && set_path(record, path);
+	return record;
+}
+
+static uint32_t save_stack(uintptr_t ip, uintptr_t fp, bool collect)
+{
+	const uintptr_t at = fp + KASAN_PATH_START;
+	char *const table = kasan_known_table();
+	const struct kasan_record *known;
+	struct kasan_record *record;
+	uintptr_t start, end, last;
+	bool has_key, enter;
+
+	if (kasan_unlikely(!ip))
+		return 0;
+	(void)get_stack(fp, &start, &end);
+	last = end - sizeof(fp);
+	has_key = start && fp >= start && at <= last && !(fp % sizeof(fp)) && !collect &&
+		  *(const uintptr_t *)at == ip;
+	if (kasan_likely(has_key)) {
+		known = find_placed(ip, at, last,
+				    kasan_known_entry(table, kasan_path_key(ip, at, last)));
+		if (known)
+			return known->handle;
+	}
+	record = enter_path(start, end, ip, fp, collect, &enter);
+	if (!record)
+		return 0;
+	/* The key may be another one, now that the walk is over. */
+	if (has_key && enter)
+		kasan_known_put(table, kasan_path_key(ip, at, last), NULL, record);
 	return record->handle;
 }
 
@@ -403,16 +523,8 @@ static kasan_noinline void collect_frames(const struct kasan_bounds *bounds, uin
 	     kasan_follow(bounds, kasan_skip_to(bounds, ip, fp), pcs, 1, CONFIG_KASAN_STACK_DEPTH));
 }
 
-#endif /* KASAN_ARCH_UNWINDS */
-
-/* --- Any of them --- */
-
-/* @collect: the trace is not wanted, only its cost. */
 static uint32_t save_stack(uintptr_t ip, uintptr_t fp, bool collect)
 {
-#if KASAN_ARCH_UNWINDS
-	return kasan_likely(ip) ? save_slots(ip, fp, collect) : 0;
-#else
 	struct kasan_bounds bounds;
 	uintptr_t start, end;
 #ifdef KASAN_PORT_HAS_SHADOW_STACK
@@ -427,19 +539,19 @@ static uint32_t save_stack(uintptr_t ip, uintptr_t fp, bool collect)
 #endif
 	if (kasan_unlikely(!ip))
 		return 0;
-#ifdef KASAN_PORT_HAS_TASK_STACK
-	if (kasan_unlikely(!kasan_port_task_stack(fp, &start, &end)))
-#endif
-		ask_stack(&start, &end);
 	/* Without bounds no address is a frame, and the trace is @ip alone. */
+	(void)get_stack(fp, &start, &end);
 	if (kasan_unlikely(!kasan_get_bounds(start, end, &bounds)))
 		bounds = (struct kasan_bounds){.low = UINTPTR_MAX};
 	if (!collect)
 		return save_frames(&bounds, ip, fp);
 	collect_frames(&bounds, ip, fp);
 	return 0;
-#endif
 }
+
+#endif
+
+/* --- Any of them --- */
 
 uint32_t kasan_save_track_stack(uintptr_t ip, uintptr_t fp)
 {
