@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """`./redzone port linux`: Linux with Redzone in place of its mm/kasan."""
 
+import re
 from pathlib import Path
 
 import click
@@ -11,9 +12,18 @@ from redzone.kit import ports
 
 from .host import apply, boot, build, source
 
+# The result of a case on the console, after the time.
+_RESULT = re.compile(r"\] +((?:not )?ok \d+ .*)")
+
 
 def _print(text):
     print(text, flush=True)
+
+
+def _print_result(line):
+    """Print the result that the console's @line has, if there is one."""
+    if match := _RESULT.search(line):
+        _print(match[1])
 
 
 def _check(options):
@@ -29,9 +39,10 @@ def _check(options):
     check_output("--log", options["log"])
 
 
-def _run(image, log, timeout, quiet):
+def _run(image, log, timeout, verbose):
     """Boot, and print what Linux's KASAN suite says. Return the exit status."""
-    session = boot.kunit(image, log, timeout=timeout, echo=None if quiet else _print)
+    say(f"booting Linux, which writes its console to {base.relative(log)}")
+    session = boot.kunit(image, log, timeout=timeout, echo=_print if verbose else _print_result)
     for case in session.cases:
         if case.status == "fail":
             say(f"{case.name} failed:\n{case.detail}")
@@ -67,7 +78,7 @@ def run(**options):
         _print(f"kernel   {base.relative(image.image)}\nsymbols  {base.relative(image.elf)}")
         return base.OK
     log = options["log"] or source.HOME / "logs" / f"{image.name}.log"
-    return _run(image, Path(log), options["timeout"], options["quiet"])
+    return _run(image, Path(log), options["timeout"], options["verbose"])
 
 
 @click.command()
@@ -83,7 +94,9 @@ def run(**options):
 )
 @build.options
 @click.option("--own", "linux_own", is_flag=True, help="With Linux's own KASAN, for comparison.")
-@click.option("--quiet", is_flag=True, help="Without the console.")
+@click.option(
+    "-v", "--verbose", is_flag=True, help="Print the whole console, and not only the result of each case."
+)
 @click.option(
     "--timeout",
     type=Number(float, 1, 86400, "SECONDS"),

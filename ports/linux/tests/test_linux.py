@@ -444,8 +444,26 @@ def test_only_exceptions_inside_redzone_are_its_own():
     assert not suite.crashes([ours[0]])
 
 
+def test_a_boot_prints_the_result_of_each_case(capsys):
+    """A console has thousands of lines. --verbose prints them all."""
+    for line in (
+        "[    1.092025] BUG: KASAN: slab-out-of-bounds in kmalloc_oob_right+0x587/0x650",
+        "[    1.100026]     ok 1 kmalloc_oob_right",
+        "[    1.204000]     not ok 2 kmalloc_oob_left",
+        "[    1.300000]     ok 3 rust_uaf # SKIP Test requires CONFIG_RUST=y",
+        "[    2.100000] ok 1 kasan",
+    ):
+        port._print_result(line)
+    assert capsys.readouterr().out.splitlines() == [
+        "ok 1 kmalloc_oob_right",
+        "not ok 2 kmalloc_oob_left",
+        "ok 3 rust_uaf # SKIP Test requires CONFIG_RUST=y",
+        "ok 1 kasan",
+    ]
+
+
 def test_traces_that_are_too_short_are_a_failure(tmp_path):
-    """Linux's suite passes although each trace has one function, as on x86_64 with the ORC unwinder."""
+    """Linux's suite also passes if each trace has one function only."""
     report = (
         "BUG: KASAN: slab-out-of-bounds in f+0x1/0x2\nWrite of size 1 at addr ffff888000001000 by task a/1\n"
         "Call Trace:\n f+0x1/0x2\n\nAllocated by task 1:\n{}\nMemory state around the buggy address:\n"
