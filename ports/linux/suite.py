@@ -48,6 +48,8 @@ BOOTS = {
     ("arm64", "hw_tags", "clang", "kunit-all"): [(4, ("kasan_multi_shot",))],
     ("x86_64", "generic-inline", "clang"): [(1, ()), (4, ())],
     ("x86_64", "generic-outline", "clang"): [(1, ())],
+    # Without it traces come from the tables of the ORC unwinder.
+    ("x86_64", "generic-inline", "clang", "frame-pointer"): [(1, ())],
     ("x86_64", "generic-inline", "gcc"): [(4, ())],
     # Linux gets a part of the machine's memory. More is added later, and a block goes offline: HOTPLUG.
     ("x86_64", "generic-inline", "clang", "module", "hotplug", "no-vmalloc"): [

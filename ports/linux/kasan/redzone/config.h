@@ -15,8 +15,15 @@
 /* Linux has one guard page, and says so of any access to it. */
 #define CONFIG_KASAN_NULL_LIMIT CONFIG_KASAN_PAGE_SIZE
 
-#if (defined(CONFIG_X86_64) || defined(CONFIG_ARM)) && !defined(CONFIG_FRAME_POINTER)
-#error "Redzone needs CONFIG_UNWINDER_FRAME_POINTER=y: it follows frames, and would store traces of one function"
+/* The tables of Linux's ORC unwinder: orc.c. */
+#if defined(CONFIG_UNWINDER_ORC) && defined(CONFIG_X86_64)
+#define KASAN_PORT_HAS_WALK
+#elif defined(CONFIG_X86_64) && !defined(CONFIG_FRAME_POINTER)
+#error "Redzone needs CONFIG_UNWINDER_ORC=y or CONFIG_UNWINDER_FRAME_POINTER=y: its traces would have one function"
+#elif defined(CONFIG_ARM) && !defined(CONFIG_FRAME_POINTER)
+#error "Redzone needs CONFIG_UNWINDER_FRAME_POINTER=y: it follows frames, and its traces would have one function"
+#elif defined(CONFIG_RISCV) && !defined(CONFIG_FRAME_POINTER)
+#error "Redzone needs CONFIG_FRAME_POINTER=y: it follows frames, and its traces would have one function"
 #endif
 #if defined(CONFIG_ARM) && !defined(__clang__)
 #error "Redzone in Linux for arm needs Clang: it does not follow the frames of GCC's -mapcs"
