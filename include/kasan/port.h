@@ -66,7 +66,9 @@ struct kasan_report_info;
  * an interrupt handler shares the interrupted code's shadow stack, return the address of the handler's first entry as
  * the base (see trace_end).
  *
- * A system that is compiled without frame pointers, but can unwind its stacks by tables of its own, defines
+ * On 32-bit Arm a system that has several exception index tables, or is not Thumb code of GCC, can define
+ * KASAN_PORT_HAS_EXIDX in KASAN_PORT_CONFIG_H, and supply kasan_port_exidx(). Traces then come from these tables. Any
+ * other system that is compiled without frame pointers, but can unwind its stacks by tables of its own, defines
  * KASAN_PORT_HAS_WALK, in that header or in KASAN_PORT_CONFIG_H, and supplies kasan_port_walk().
  *
  * With CONFIG_KASAN_SHADOW_PIECES each check calls kasan_port_shadow(). If that header defines KASAN_PORT_HAS_SHADOW, it
@@ -103,6 +105,19 @@ unsigned int kasan_port_cpu(void);
  * Return: the address of @addr's shadow byte, at (addr >> 3) plus the offset of the piece; 0 if it has none.
  */
 uintptr_t kasan_port_shadow(uintptr_t addr, uintptr_t *last);
+#endif
+
+#ifdef KASAN_PORT_HAS_EXIDX
+/**
+ * kasan_port_exidx() - find the exception index table for code (32-bit Arm)
+ * @pc: any number.
+ * @start, @end: set to the table's first byte and the first one after it. Its entries are sorted by the functions' addresses.
+ *
+ * Called for traces, in any context, NMIs included. It takes no lock, and the table stays as long as the code.
+ *
+ * Return: false if @pc is not in code that has a table.
+ */
+bool kasan_port_exidx(uintptr_t pc, const void **start, const void **end);
 #endif
 
 #ifdef KASAN_PORT_HAS_WALK

@@ -64,6 +64,8 @@ BOOTS = {
     ("riscv", "generic-inline", "clang"): [(1, ())],
     ("s390", "generic-inline", "clang"): [(1, ()), (4, ())],
     ("arm", "generic-inline", "clang"): [(1, ()), (4, ())],
+    ("arm", "generic-inline", "clang", "frame-pointer"): [(1, ())],
+    ("arm", "generic-inline", "gcc"): [(1, ())],
     ("loongarch", "generic-outline", "clang"): [(1, ())],
     ("powerpc", "generic-outline", "clang"): [(1, ()), (4, ())],
     ("powerpc", "generic-outline", "clang", "pages-4k"): [(1, ())],

@@ -26,12 +26,8 @@
 /* The caller of a hook, where traces start. Use these only in functions that are kasan_noinline or inlined into one that
  * is: link-time optimisation inlines across files. */
 #define KASAN_CALLER_IP() ((uintptr_t)__builtin_return_address(0))
-#if defined(__thumb__) && !defined(__clang__)
-/* GCC's Thumb frames do not form a chain: a trace is unwound from the caller's stack pointer at the call. */
-#define KASAN_CALLER_FP() ((uintptr_t)__builtin_dwarf_cfa())
-#else
+/* Where frames do not form a chain: the caller's stack pointer. */
 #define KASAN_CALLER_FP() KASAN_ARCH_CALLER_FP()
-#endif
 
 /* Does a chain of frame records lead from each function to its caller? If not, exidx.h or the port finds the caller. */
 #ifdef KASAN_PORT_HAS_WALK

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * exidx.c - unwinds GCC's Thumb code by the exception index table, .ARM.exidx, of the Exception Handling ABI for the
- * Arm Architecture (EHABI).
+ * exidx.c - unwinds stacks by the exception index table, .ARM.exidx, of the Exception Handling ABI for the Arm Architecture
+ * (EHABI): those of GCC's Thumb code, and those of other code if the port has such tables.
  *
  * The compiler writes the tables with -funwind-tables; the linker script supplies __exidx_start and __exidx_end around
  * .ARM.exidx, and keeps .ARM.extab. The tables describe the bodies of functions, not their first and last instructions:
@@ -27,8 +27,10 @@ struct index {
 #define CANTUNWIND 1U
 #define COMPACT	   0x80000000U
 
+#ifndef KASAN_PORT_HAS_EXIDX
 extern const struct index __exidx_start[] __attribute__((weak));
 extern const struct index __exidx_end[] __attribute__((weak));
+#endif
 
 const struct kasan_regs *kasan_unwind_from[CONFIG_KASAN_NR_CPUS];
 
@@ -49,7 +51,11 @@ __attribute__((weak)) void __aeabi_unwind_cpp_pr2(void)
 
 bool kasan_unwind_has_tables(void)
 {
+#ifdef KASAN_PORT_HAS_EXIDX
+	return true;
+#else
 	return &__exidx_start[0] != &__exidx_end[0];
+#endif
 }
 
 static uintptr_t place(const uint32_t *word)
@@ -60,22 +66,29 @@ static uintptr_t place(const uint32_t *word)
 /* Return: the entry of the function that holds @pc; NULL: it lies before all functions of the table. */
 static const struct index *find(uintptr_t pc)
 {
-	size_t low = 0, high = (size_t)(__exidx_end - __exidx_start);
+#ifdef KASAN_PORT_HAS_EXIDX
+	const void *first, *last;
+	const bool found = kasan_port_exidx(pc, &first, &last);
+	const struct index *const start = found ? first : NULL, *const end = found ? last : NULL;
+#else
+	const struct index *const start = __exidx_start, *const end = __exidx_end;
+#endif
+	size_t low = 0, high = (size_t)(end - start);
 
 	while (low < high) {
 		const size_t middle = low + (high - low) / 2;
 
-		if (place(&__exidx_start[middle].function) <= pc)
+		if (place(&start[middle].function) <= pc)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low ? &__exidx_start[low - 1] : NULL;
+	return low ? &start[low - 1] : NULL;
 }
 
 /* --- From instructions to distances --- */
 
-#define NOWHERE 0x3fffU /* the register is not in the frame */
+#define NOWHERE 0x1fff /* the register is not in the frame */
 
 enum base {
 	BASE_SP,
@@ -87,16 +100,19 @@ enum base {
 /** struct step - how to leave a function, in words from the register @base: @sp: where its caller's sp points; @ra,
  *  @fp, @r11: where these are saved. It is two words, because compilers would call memcpy() for four halves. */
 struct step {
-	uint16_t sp, ra, fp;
-	uint16_t r11 : 14, base : 2;
+	int16_t sp, ra, fp;
+	int16_t r11 : 14;
+	uint16_t base : 2;
 } __attribute__((__aligned__(4)));
 
 struct decoder {
 	const uint32_t *more; /* words that follow the one being read */
 	uint32_t word;
 	unsigned int bytes, words; /* left in @word, after the current one */
-	unsigned int base, at;	   /* where the virtual stack pointer is */
-	unsigned int saved[16];
+	unsigned int base;
+	/* Where the virtual stack pointer is. In Arm state r11 is above what is saved. */
+	int at;
+	int saved[16];
 	bool wrong;
 };
 
@@ -124,7 +140,7 @@ static void pop(struct decoder *decoder, unsigned int mask)
 {
 	unsigned int i;
 
-	if (mask & 1U << 13)
+	if (mask & 1U << 13 || decoder->at <= -NOWHERE || decoder->at >= NOWHERE - 16)
 		decoder->wrong = true;
 	for (i = 0; i < 16; i++) {
 		if (mask & 1U << i)
@@ -167,17 +183,17 @@ static void execute_rare(struct decoder *decoder, uint8_t op)
 	if (op == 0xb1)
 		pop(decoder, next_byte(decoder) & 15U);
 	else if (op == 0xb2)
-		decoder->at += 0x81 + uleb128(decoder);
+		decoder->at += (int)(0x81 + uleb128(decoder));
 	else if (op == 0xb3) /* FSTMFDX, with its word of format */
-		decoder->at += 2 * ((next_byte(decoder) & 15U) + 1) + 1;
+		decoder->at += 2 * ((next_byte(decoder) & 15) + 1) + 1;
 	else if (op == 0xb4) /* a return address's authentication code */
 		decoder->at++;
 	else if (op >= 0xb8 && op <= 0xbf)
-		decoder->at += 2 * ((op & 7U) + 1) + 1;
+		decoder->at += 2 * ((op & 7) + 1) + 1;
 	else if (op == 0xc8 || op == 0xc9)
-		decoder->at += 2 * ((next_byte(decoder) & 15U) + 1);
+		decoder->at += 2 * ((next_byte(decoder) & 15) + 1);
 	else if (op >= 0xd0 && op <= 0xd7)
-		decoder->at += 2 * ((op & 7U) + 1);
+		decoder->at += 2 * ((op & 7) + 1);
 	else if (op != 0xb5)
 		decoder->wrong = true;
 }
@@ -185,9 +201,9 @@ static void execute_rare(struct decoder *decoder, uint8_t op)
 static void execute(struct decoder *decoder, uint8_t op)
 {
 	if (op < 0x40) {
-		decoder->at += (op & 0x3fU) + 1;
+		decoder->at += (op & 0x3f) + 1;
 	} else if (op < 0x80) {
-		decoder->at -= (op & 0x3fU) + 1;
+		decoder->at -= (op & 0x3f) + 1;
 	} else if (op < 0x90) {
 		const unsigned int mask = ((op & 15U) << 8 | next_byte(decoder)) << 4;
 
@@ -262,12 +278,12 @@ static kasan_noinline struct step decode(uintptr_t pc)
 	/* The return address may be popped into pc. */
 	if (decoder.saved[15] != NOWHERE)
 		decoder.saved[14] = decoder.saved[15];
-	if (decoder.wrong || decoder.at >= NOWHERE)
+	if (decoder.wrong || decoder.at <= -NOWHERE || decoder.at >= NOWHERE)
 		return step;
-	step.sp = (uint16_t)decoder.at;
-	step.ra = (uint16_t)decoder.saved[14];
-	step.fp = (uint16_t)decoder.saved[7];
-	step.r11 = decoder.saved[11] & NOWHERE;
+	step.sp = (int16_t)decoder.at;
+	step.ra = (int16_t)decoder.saved[14];
+	step.fp = (int16_t)decoder.saved[7];
+	step.r11 = (int16_t)decoder.saved[11];
 	step.base = decoder.base & 3;
 	return step;
 }
@@ -323,6 +339,11 @@ static bool read_word(const struct kasan_port_task *task, uintptr_t addr, uintpt
 	return true;
 }
 
+static uintptr_t word_at(uintptr_t base, int words)
+{
+	return base + (uintptr_t)(words * (int)sizeof(base));
+}
+
 /* Leave the function that holds the address @at. @is_first: it was interrupted, so its return address may be in lr and
  * it may have no frame. Return: false if that cannot be done. */
 static bool leave(const struct kasan_port_task *task, struct kasan_regs *regs, uintptr_t at,
@@ -330,20 +351,20 @@ static bool leave(const struct kasan_port_task *task, struct kasan_regs *regs, u
 {
 	const struct step step = step_of(at & ~(uintptr_t)1);
 	const uintptr_t bases[] = {regs->sp, regs->fp, regs->r11, 0};
-	const uintptr_t base = bases[step.base], sp = base + step.sp * sizeof(base);
+	const uintptr_t base = bases[step.base], sp = word_at(base, step.sp);
 	bool ok = true;
 
 	if (step.base == BASE_NONE || sp < regs->sp || (sp == regs->sp && !is_first))
 		return false;
 	regs->pc = regs->lr;
 	if (step.ra != NOWHERE)
-		ok &= read_word(task, base + step.ra * sizeof(base), &regs->pc);
+		ok &= read_word(task, word_at(base, step.ra), &regs->pc);
 	else if (!is_first)
 		return false;
 	if (step.fp != NOWHERE)
-		ok &= read_word(task, base + step.fp * sizeof(base), &regs->fp);
+		ok &= read_word(task, word_at(base, step.fp), &regs->fp);
 	if (step.r11 != NOWHERE)
-		ok &= read_word(task, base + step.r11 * sizeof(base), &regs->r11);
+		ok &= read_word(task, word_at(base, step.r11), &regs->r11);
 	regs->sp = sp;
 	return ok;
 }
@@ -393,11 +414,11 @@ size_t kasan_unwind_slots(const struct kasan_port_task *task, uintptr_t ip, uint
 		    step.ra == NOWHERE || !step.sp)
 			break;
 		/* If they were above it, the trace would depend on more than the return address. */
-		if (step.base != BASE_SP || step.ra >= step.sp ||
+		if (step.base != BASE_SP || step.ra < 0 || step.ra >= step.sp ||
 		    (step.fp != NOWHERE && step.fp > step.ra) ||
 		    (step.r11 != NOWHERE && step.r11 > step.ra))
 			return 0;
-		to = sp + step.ra * sizeof(sp);
+		to = word_at(sp, step.ra);
 		distance = (to - at) / sizeof(sp);
 		fits &= distance <= UINT8_MAX;
 		if (slots)
@@ -405,7 +426,7 @@ size_t kasan_unwind_slots(const struct kasan_port_task *task, uintptr_t ip, uint
 		if (!read_word(task, to, &pcs[count]) || !kasan_unwinds_to(pcs[count]))
 			break;
 		at = to;
-		sp += step.sp * sizeof(sp);
+		sp = word_at(sp, step.sp);
 		count++;
 	}
 	if (slots && !fits)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* exidx.h - traces by the tables in .ARM.exidx, for GCC's Thumb code, whose frames do not form a chain. Elsewhere
+/* exidx.h - traces by the tables in .ARM.exidx, for GCC's Thumb code, whose frames do not form a chain, and for ports that
+ * have such tables for other code (KASAN_PORT_HAS_EXIDX). Elsewhere
  * KASAN_ARCH_UNWINDS is 0, and walk.h follows frame records. */
 #ifndef KASAN_EXIDX_H
 #define KASAN_EXIDX_H
@@ -39,11 +40,17 @@ size_t kasan_unwind(const struct kasan_port_task *task, const struct kasan_regs 
 size_t kasan_unwind_slots(const struct kasan_port_task *task, uintptr_t ip, uintptr_t sp,
 			  uintptr_t *pcs, uint8_t *slots, uint16_t *span);
 
-/** kasan_unwinds_to() - may @word be a return address? Bit 0 is set for Thumb code. Values from 0xf0000000 on end an
- *  exception. */
+/** kasan_unwinds_to() - may @word be a return address? Bit 0 is set for Thumb code. On Cortex-M, values from 0xf0000000 on end
+ *  an exception. */
 static inline bool kasan_unwinds_to(uintptr_t word)
 {
+#ifdef KASAN_PORT_HAS_EXIDX
+	const void *start, *end;
+
+	return kasan_port_exidx(word, &start, &end);
+#else
 	return word & 1 && word < 0xf0000000;
+#endif
 }
 
 /**

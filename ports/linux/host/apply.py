@@ -27,7 +27,7 @@ MANIFEST = "redzone/manifest.json"
 # Parts of the runtime that Linux has itself, that its architectures do not use, or that only programs call;
 # and the heaps of systems without an allocator, for which kasan/heaps.c answers.
 LEFT_OUT = (
-    *("runtime/base/arm_abi.c", "runtime/track/exidx.c", "runtime/ubsan/"),
+    *("runtime/base/arm_abi.c", "runtime/ubsan/"),
     *("runtime/alloc/heap.c", "runtime/alloc/heap_find.c", "runtime/alloc/page_heap.c"),
     *("runtime/alloc/fifo.c", "runtime/alloc/retrack.c"),
     *("runtime/abi/asan_describe.c", "runtime/abi/asan_facts.c", "runtime/abi/asan_interface.c"),

@@ -96,8 +96,7 @@ ARCHES = {
         MODES[:2],
         (),
         "qemu-arm",
-        # The runtime does not follow the frames of GCC's -mapcs.
-        "",
+        "gcc-arm",
         ("console=ttyAMA0",),
         ("-machine", "virt", "-cpu", "cortex-a15"),
     ),

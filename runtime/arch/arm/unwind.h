@@ -4,22 +4,29 @@
  *
  * Clang points the frame pointer (r11, or r7 in Thumb code) to the pair {caller's fp, lr}. GCC in Arm state points r11
  * to the saved lr, with the caller's r11 one word below it. GCC in Thumb state keeps no chain that can be followed:
- * there the tables in .ARM.exidx say how to unwind (track/exidx.c). Build the runtime with the compiler that builds the
+ * there the tables in .ARM.exidx say how to unwind (track/exidx.c), and everywhere if the port has such tables. Build the runtime with the compiler that builds the
  * system, because it assumes the frames of its own compiler.
  */
 #ifndef KASAN_ARM_UNWIND_H
 #define KASAN_ARM_UNWIND_H
 
-#ifdef __clang__
-#define KASAN_FRAME_RECORD 0
-#elif defined(__thumb__)
+#if defined(KASAN_PORT_HAS_EXIDX) || (defined(__thumb__) && !defined(__clang__))
 #define KASAN_ARCH_UNWINDS 1
+
+/* The stack pointer of the caller at the call. Clang pushes the frame pointer and lr first. */
+#ifdef __clang__
+#define KASAN_ARCH_CALLER_FP() ((uintptr_t)__builtin_frame_address(0) + 2 * sizeof(uintptr_t))
+#else
+#define KASAN_ARCH_CALLER_FP() ((uintptr_t)__builtin_dwarf_cfa())
+#endif
 
 /* Fills @regs, a struct kasan_regs *, with the registers of the function that this is inlined into. */
 #define kasan_arch_here(regs)                                                       \
 	__asm__ volatile("mov %0, pc\n\tmov %1, sp\n\tmov %2, r7\n\tmov %3, r11"    \
 			 : "=&l"((regs)->pc), "=&l"((regs)->sp), "=&l"((regs)->fp), \
 			   "=&l"((regs)->r11))
+#elif defined(__clang__)
+#define KASAN_FRAME_RECORD 0
 #else
 #define KASAN_FRAME_RECORD (-1)
 #endif

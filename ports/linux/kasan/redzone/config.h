@@ -20,13 +20,14 @@
 #define KASAN_PORT_HAS_WALK
 #elif defined(CONFIG_X86_64) && !defined(CONFIG_FRAME_POINTER)
 #error "Redzone needs CONFIG_UNWINDER_ORC=y or CONFIG_UNWINDER_FRAME_POINTER=y: its traces would have one function"
-#elif defined(CONFIG_ARM) && !defined(CONFIG_FRAME_POINTER)
-#error "Redzone needs CONFIG_UNWINDER_FRAME_POINTER=y: it follows frames, and its traces would have one function"
+#elif defined(CONFIG_ARM_UNWIND)
+/* exidx.c */
+#define KASAN_PORT_HAS_EXIDX
 #elif defined(CONFIG_RISCV) && !defined(CONFIG_FRAME_POINTER)
 #error "Redzone needs CONFIG_FRAME_POINTER=y: it follows frames, and its traces would have one function"
 #endif
-#if defined(CONFIG_ARM) && !defined(__clang__)
-#error "Redzone in Linux for arm needs Clang: it does not follow the frames of GCC's -mapcs"
+#if defined(CONFIG_ARM) && !defined(CONFIG_ARM_UNWIND) && !defined(__clang__)
+#error "Redzone needs CONFIG_UNWINDER_ARM=y: it does not follow the frames of GCC's -mapcs"
 #endif
 
 #ifndef CONFIG_KASAN_HW_TAGS
