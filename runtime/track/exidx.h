@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* exidx.h - traces by the tables in .ARM.exidx, for GCC's Thumb code, whose frames do not form a chain, and for ports that
- * have such tables for other code (KASAN_PORT_HAS_EXIDX). Elsewhere
- * KASAN_ARCH_UNWINDS is 0, and walk.h follows frame records. */
+/*
+ * exidx.h - traces by the tables in .ARM.exidx: of GCC's Thumb code, whose frames do not form a chain, and of other code if the
+ * port has such tables (KASAN_PORT_HAS_EXIDX). Elsewhere KASAN_ARCH_UNWINDS is 0, and walk.h follows frame records.
+ */
 #ifndef KASAN_EXIDX_H
 #define KASAN_EXIDX_H
 

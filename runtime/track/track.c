@@ -342,7 +342,7 @@ static kasan_noinline struct kasan_record *enter_path(uintptr_t start, uintptr_t
 		drop(pcs, count);
 		return NULL;
 	}
-	/* A hash of 48 bits of @ip, which need not be right: it only chooses an entry of the table. */
+	/* An entry that is wrong does no harm, because it only decides on a key. */
 	if (path[0] && !(path[0] & KASAN_PATH_WORDS))
 		__atomic_store_n(kasan_path_first_of(ip), (uint64_t)ip << 16 | path[0],
 				 __ATOMIC_RELAXED);
@@ -351,6 +351,7 @@ static kasan_noinline struct kasan_record *enter_path(uintptr_t start, uintptr_t
 	return record;
 }
 
+/* @collect: the trace is not wanted, only its cost. @ip: 0: it is not known. */
 static uint32_t save_stack(uintptr_t ip, uintptr_t fp, bool collect)
 {
 	const uintptr_t at = fp + KASAN_PATH_START;
@@ -523,6 +524,7 @@ static kasan_noinline void collect_frames(const struct kasan_bounds *bounds, uin
 	     kasan_follow(bounds, kasan_skip_to(bounds, ip, fp), pcs, 1, CONFIG_KASAN_STACK_DEPTH));
 }
 
+/* @collect: the trace is not wanted, only its cost. @ip: 0: it is not known. */
 static uint32_t save_stack(uintptr_t ip, uintptr_t fp, bool collect)
 {
 	struct kasan_bounds bounds;

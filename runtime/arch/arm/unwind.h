@@ -4,8 +4,8 @@
  *
  * Clang points the frame pointer (r11, or r7 in Thumb code) to the pair {caller's fp, lr}. GCC in Arm state points r11
  * to the saved lr, with the caller's r11 one word below it. GCC in Thumb state keeps no chain that can be followed:
- * there the tables in .ARM.exidx say how to unwind (track/exidx.c), and everywhere if the port has such tables. Build the runtime with the compiler that builds the
- * system, because it assumes the frames of its own compiler.
+ * there the tables in .ARM.exidx say how to unwind (track/exidx.c). They also do for both compilers if the port has them.
+ * Build the runtime with the compiler that builds the system, because it assumes the frames of its own compiler.
  */
 #ifndef KASAN_ARM_UNWIND_H
 #define KASAN_ARM_UNWIND_H
