@@ -195,6 +195,12 @@ bool kasan_slab_free_search(struct kasan_cache *cache, void *object,
 bool kasan_slab_is_live(const struct kasan_cache *cache, const void *object);
 #endif
 
+#ifdef CONFIG_KASAN_TAGS
+/** kasan_slab_free_start() - kasan_slab_free() of @object, not NULL, that starts at its slot. Reports of a bad free name the
+ *  caller of this function's caller. Return: must the allocator leave the slot alone? */
+bool kasan_slab_free_start(struct kasan_cache *cache, void *object);
+#endif
+
 /** kasan_object_size() - Return: bytes asked for when the live object at @object of @cache was allocated (without
  *  KASAN: @cache->object_size). Does not unpoison anything. */
 KASAN_HOOK size_t kasan_object_size(struct kasan_cache *cache, const void *object)
@@ -250,7 +256,7 @@ KASAN_HOOK void kasan_record_aux_stack(const void *addr) KASAN_OFF();
 #define KASAN_SLAB_OFF	  1U /* kasan_on() is false */
 #define KASAN_SLAB_TRACES 2U /* kasan.stacktrace= is not off */
 #define KASAN_SLAB_SLOW \
-	4U /* an option wants the general functions for every object: kasan.tag_policy=random */
+	4U /* an option wants the general functions for every object: kasan.tag_policy=random, kasan.slack=check */
 extern unsigned int kasan_slab_flags;
 #endif
 

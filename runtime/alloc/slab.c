@@ -460,16 +460,7 @@ static const char *check_free(const struct kasan_cache *cache, const void *objec
 	return end_life(meta, object) ? NULL : "double-free";
 }
 
-/* Return: where the function that @caller is in returns to, which reports of a bad free name; @caller if that is not
- * known. @fp: of the hook that @caller has called. */
-static uintptr_t caller_of(uintptr_t caller, uintptr_t fp)
-{
-	uintptr_t pcs[2];
-
-	return kasan_stack_walk(caller, fp, pcs, 2) == 2 ? pcs[1] : caller;
-}
-
-/* @report_ip: see kasan_slab_free(); 0: caller_of() @ip. */
+/* @report_ip: see kasan_slab_free(); 0: kasan_stack_caller() of @ip. */
 static kasan_noinline enum kasan_free_verdict free_object(struct kasan_cache *cache, void *object,
 							  void *base, uintptr_t ip, uintptr_t fp,
 							  uintptr_t report_ip)
@@ -480,7 +471,8 @@ static kasan_noinline enum kasan_free_verdict free_object(struct kasan_cache *ca
 		return KASAN_FREE_NOW;
 	wrong = check_free(cache, object, base);
 	if (kasan_unlikely(wrong)) {
-		kasan_report_bad_free(wrong, object, report_ip ? report_ip : caller_of(ip, fp), fp);
+		kasan_report_bad_free(wrong, object,
+				      report_ip ? report_ip : kasan_stack_caller(ip, fp), fp);
 		return KASAN_FREE_BAD;
 	}
 	/* Readers may still use an object of a type-safe cache, so it stays as it is. */

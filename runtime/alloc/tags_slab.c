@@ -49,8 +49,11 @@ uint32_t kasan_cache_create(struct kasan_cache *cache, uint32_t align)
 	cache->free_meta_offset = KASAN_NO_FREE_META;
 	/* Objects whose slack is checked leave the hooks' fast paths through existing tests. */
 	cache->flags &= ~KASAN_CACHE_SLACK;
-	if (kasan_slack_caches())
+	if (kasan_slack_caches()) {
 		cache->flags |= KASAN_CACHE_SLACK;
+		/* An allocator that uses the functions in line need not look into @cache. */
+		kasan_slab_set_flag(KASAN_SLAB_SLOW, true);
+	}
 	cache->plain_size = has_fixed_tag(cache) || has_slack(cache) ? 0 : cache->object_size;
 	cache->plain_free = outlives_free(cache) || has_slack(cache) ? 0 : cache->object_size;
 	if (outlives_free(cache)) {
@@ -405,12 +408,21 @@ static const char *check_typesafe_free(const struct kasan_cache *cache, const vo
 	return NULL;
 }
 
+/* In place of a report's ip: the caller's caller, which is looked for only if there is a report. */
+#define CALLERS_CALLER 1U
+
+static uintptr_t report_ip(const struct kasan_caller *caller)
+{
+	return caller->report_ip == CALLERS_CALLER ? kasan_stack_caller(caller->ip, caller->fp)
+						   : caller->report_ip;
+}
+
 static void close_object(struct kasan_cache *cache, const void *object,
 			 const struct kasan_caller *caller)
 {
 	/* First, because a report looks for the last allocation. */
 	if (has_slack(cache))
-		kasan_slack_end((uintptr_t)object, object_span(cache), "at free", caller->report_ip,
+		kasan_slack_end((uintptr_t)object, object_span(cache), "at free", report_ip(caller),
 				caller->fp);
 	if (kasan_likely(kasan_opt_stacktrace))
 		kasan_ring_add(object, cache->object_size, true, caller->ip, caller->fp);
@@ -418,13 +430,12 @@ static void close_object(struct kasan_cache *cache, const void *object,
 		kasan_tags_fill((uintptr_t)object, object_span(cache), KASAN_SLAB_FREE);
 }
 
-/* Handles every free. */
-static kasan_noinline enum kasan_free_verdict slab_free_slow(struct kasan_cache *cache,
-							     void *object, void *base,
-							     uintptr_t report_ip, uintptr_t ip)
+/* Handles every free. @report: as @ip of kasan_slab_free(), or CALLERS_CALLER. */
+static kasan_noinline enum kasan_free_verdict
+slab_free_slow(struct kasan_cache *cache, void *object, void *base, uintptr_t report, uintptr_t ip)
 {
 	const struct kasan_caller caller = {
-		.ip = ip, .fp = KASAN_CALLER_FP(), .report_ip = report_ip ? report_ip : ip};
+		.ip = ip, .fp = KASAN_CALLER_FP(), .report_ip = report ? report : ip};
 	const char *wrong;
 
 	if (!kasan_on())
@@ -432,29 +443,41 @@ static kasan_noinline enum kasan_free_verdict slab_free_slow(struct kasan_cache 
 	wrong = outlives_free(cache) ? check_typesafe_free(cache, object, base)
 				     : check_free(object, base);
 	if (kasan_unlikely(wrong)) {
-		kasan_report_bad_free(wrong, object, caller.report_ip, caller.fp);
+		kasan_report_bad_free(wrong, object, report_ip(&caller), caller.fp);
 		return KASAN_FREE_BAD;
 	}
 	close_object(cache, object, &caller);
 	return KASAN_FREE_NOW;
 }
 
-kasan_noinline enum kasan_free_verdict kasan_slab_free(struct kasan_cache *cache, void *object,
-						       void *base, uintptr_t ip)
+static kasan_always_inline enum kasan_free_verdict free_object(struct kasan_cache *cache,
+							       void *object, void *base,
+							       uintptr_t report, uintptr_t ip,
+							       uintptr_t fp)
 {
-	const uintptr_t caller_ip = KASAN_CALLER_IP(), caller_fp = KASAN_CALLER_FP();
 	struct kasan_ring_stack stack;
 
-	if (kasan_unlikely(!object))
-		return KASAN_FREE_NOW;
-	if (kasan_unlikely(!kasan_on() || !cache->plain_free ||
-			   !kasan_ring_find(&stack, caller_ip, caller_fp) ||
+	if (kasan_unlikely(!kasan_on() || !cache->plain_free || !kasan_ring_find(&stack, ip, fp) ||
 			   !kasan_tags_claim_fast((uintptr_t)object, (uintptr_t)base)))
-		return slab_free_slow(cache, object, base, ip, caller_ip);
+		return slab_free_slow(cache, object, base, report, ip);
 	if (kasan_unlikely(!kasan_ring_write(object, cache->plain_free | KASAN_RING_FREE, &stack)))
 		return close_recorded(object, cache->plain_free, stack.handle);
 	kasan_tags_fill_fast((uintptr_t)object, cache->plain_free, KASAN_SLAB_FREE);
 	return KASAN_FREE_NOW;
+}
+
+kasan_noinline enum kasan_free_verdict kasan_slab_free(struct kasan_cache *cache, void *object,
+						       void *base, uintptr_t ip)
+{
+	if (kasan_unlikely(!object))
+		return KASAN_FREE_NOW;
+	return free_object(cache, object, base, ip, KASAN_CALLER_IP(), KASAN_CALLER_FP());
+}
+
+kasan_noinline bool kasan_slab_free_start(struct kasan_cache *cache, void *object)
+{
+	return free_object(cache, object, kasan_reset_tag(object), CALLERS_CALLER,
+			   KASAN_CALLER_IP(), KASAN_CALLER_FP()) != KASAN_FREE_NOW;
 }
 
 kasan_noinline enum kasan_free_verdict kasan_slab_free_deferred(struct kasan_cache *cache,

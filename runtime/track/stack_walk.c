@@ -132,3 +132,10 @@ size_t kasan_stack_walk(uintptr_t ip, uintptr_t fp, uintptr_t *pcs, size_t max)
 	kasan_port_task(&task);
 	return kasan_stack_walk_in(&task, ip, fp, pcs, max);
 }
+
+uintptr_t kasan_stack_caller(uintptr_t ip, uintptr_t fp)
+{
+	uintptr_t pcs[2];
+
+	return kasan_stack_walk(ip, fp, pcs, 2) == 2 ? pcs[1] : ip;
+}

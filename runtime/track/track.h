@@ -29,6 +29,10 @@ size_t kasan_stack_walk_in(const struct kasan_port_task *task, uintptr_t ip, uin
 size_t kasan_stack_walk_fault(const struct kasan_port_task *task, uintptr_t ip, uintptr_t fp,
 			      uintptr_t *pcs, size_t max);
 
+/** kasan_stack_caller() - Return: where the function that @ip is in returns to; @ip if that is not known. @fp: as for
+ *  kasan_stack_walk(). */
+uintptr_t kasan_stack_caller(uintptr_t ip, uintptr_t fp);
+
 /* --- depot.c --- */
 
 /** kasan_depot_save() - Return: the handle of this trace, the same for equal traces; 0: the depot is full, or a change
