@@ -59,6 +59,12 @@ static __always_inline struct redzone_cache *kasan_known_cache(const struct kmem
 	return NULL;
 }
 
+/* See struct kasan_cache of <kasan/slab.h>. */
+static __always_inline u32 kasan_inner_offsets(u32 slot_size)
+{
+	return slot_size < PAGE_SIZE - 1 ? PAGE_SIZE - 1 - slot_size : 0;
+}
+
 static inline struct redzone_cache *kasan_cache(const struct kmem_cache *cache)
 {
 	return kasan_known_cache(cache) ?: kasan_cache_of_new_slab(cache);

@@ -41,7 +41,7 @@ static void fill(struct kasan_cache_entry *entry, const struct kmem_cache *cache
 	redzone_cache_create(&entry->kasan, KASAN_GRANULE_SIZE);
 	/* SLUB has laid it out already. */
 	entry->kasan.slot_size = cache->size;
-	entry->kasan.inner_offsets = cache->size < PAGE_SIZE - 1 ? PAGE_SIZE - 1 - cache->size : 0;
+	entry->kasan.inner_offsets = kasan_inner_offsets(cache->size);
 	entry->flags = cache->flags;
 	entry->ctor = cache->ctor;
 	smp_store_release(&entry->owner, cache);

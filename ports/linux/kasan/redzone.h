@@ -23,6 +23,9 @@
 
 #include <kasan/kasan.h>
 #include <kasan/port.h>
+#ifndef CONFIG_KASAN_GENERIC
+#include <kasan/slab_inline.h>
+#endif
 
 #include "redzone/names_end.h"
 

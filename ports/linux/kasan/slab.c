@@ -10,10 +10,6 @@
 
 #include "redzone.h"
 
-#ifdef CONFIG_KASAN_HW_TAGS
-#include <kasan/mte.h>
-#endif
-
 #include "cache.h"
 #include "internal.h"
 
@@ -42,8 +38,13 @@ void __kasan_poison_slab(struct slab *slab)
 
 void *__must_check __kasan_init_slab_obj(struct kmem_cache *cache, const void *object)
 {
-	struct redzone_cache *kasan = kasan_cache(cache);
+	struct redzone_cache *kasan;
 
+	/* Each owner of the others gets a tag of its own. */
+	if (!IS_ENABLED(CONFIG_KASAN_GENERIC) && !cache->ctor &&
+	    !(cache->flags & SLAB_TYPESAFE_BY_RCU))
+		return (void *)object;
+	kasan = kasan_cache(cache);
 	return kasan ? redzone_init_slab_slot(kasan, (void *)object) : (void *)object;
 }
 
@@ -95,23 +96,84 @@ static __always_inline void *alloc_from(struct redzone_cache *kasan, void *objec
 	return redzone_slab_alloc_init(kasan, object, kasan->object_size, init);
 }
 
+/*
+ * Each object passes through here, so these functions end with a jump to the runtime's (Makefile): they have no frame, and
+ * are in no trace.
+ */
+#ifdef CONFIG_KASAN_GENERIC
+void *__must_check __kasan_slab_alloc(struct kmem_cache *cache, void *object, gfp_t flags,
+				      bool init)
+{
+	return alloc_from(kasan_cache(cache), object, flags, init);
+}
+#else
+/*
+ * Without stack traces most objects need no more than their tags. That takes fewer instructions in line, and with what
+ * Linux's struct says of the cache, than it takes to find what the runtime knows of it.
+ */
+static __always_inline bool is_plain(const struct kmem_cache *cache)
+{
+	return unlikely(!READ_ONCE(redzone_slab_flags)) &&
+	       likely(!(cache->flags & SLAB_TYPESAFE_BY_RCU));
+}
+
+/* As cache_tags.c fills it, for the functions in line. */
+static __always_inline struct redzone_cache shape_of(const struct kmem_cache *cache)
+{
+	const u32 size = cache->size;
+
+	return (struct redzone_cache){
+		.slot_size = size,
+		.inner_offsets = kasan_inner_offsets(size),
+		.plain_size = cache->object_size,
+		.plain_free = cache->object_size,
+	};
+}
+
+/* Return: false if nothing has happened, and the hook has to do it. */
+static __always_inline bool tag_plain(const struct kmem_cache *cache, void **object, bool init)
+{
+	struct redzone_cache shape;
+
+	if (unlikely(cache->ctor || init || !*object || is_kfence_address(*object)))
+		return false;
+	shape = shape_of(cache);
+	return likely(redzone_slab_tag_inline(&shape, object, cache->object_size));
+}
+
+/* Many granules, or a short one: that takes a call, which would give all other objects a frame. */
+static __always_inline bool takes_call(size_t size)
+{
+	return size > KASAN_TAGS_FEW ||
+	       (IS_ENABLED(CONFIG_KASAN_SW_TAGS) && (!size || size & KASAN_GRANULE_MASK));
+}
+
+static noinline void *open_by_call(void *object, size_t size)
+{
+	return redzone_slab_open_inline(object, size);
+}
+
 static noinline void *alloc_slowly(struct kmem_cache *cache, void *object, gfp_t flags, bool init)
 {
 	return alloc_from(kasan_cache_of_new_slab(cache), object, flags, init);
 }
 
-/*
- * Each object passes through here, so these functions end with a jump to the runtime's (Makefile): they have no frame, and
- * are in no trace.
- */
 void *__must_check __kasan_slab_alloc(struct kmem_cache *cache, void *object, gfp_t flags,
 				      bool init)
 {
-	struct redzone_cache *kasan = kasan_known_cache(cache);
+	const size_t size = cache->object_size;
+	struct redzone_cache *kasan;
 
+	if (is_plain(cache) && tag_plain(cache, &object, init)) {
+		if (unlikely(takes_call(size)))
+			return open_by_call(object, size);
+		return redzone_slab_open_inline(object, size);
+	}
+	kasan = kasan_known_cache(cache);
 	return likely(kasan) ? alloc_from(kasan, object, flags, init)
 			     : alloc_slowly(cache, object, flags, init);
 }
+#endif
 
 void *__must_check __kasan_kmalloc(struct kmem_cache *cache, const void *object, size_t size,
 				   gfp_t flags)
@@ -183,17 +245,6 @@ bool __kasan_slab_pre_free(struct kmem_cache *cache, void *object, unsigned long
 	return is_checked_later(cache) ? false : check_now(cache, object, ip);
 }
 #else
-static noinline bool check_now(struct kmem_cache *cache, void *object, unsigned long ip)
-{
-	void *base;
-
-	if (unlikely(is_kfence_address(object)))
-		return false;
-	base = start_of_slot(cache, object);
-	if (likely(kasan_reset_tag(object) == base && is_checked_later(cache)))
-		return false;
-	return free_slowly(cache, object, base, ip);
-}
 
 #ifdef CONFIG_KASAN_SW_TAGS
 static const u8 *shadow_of(unsigned long addr)
@@ -210,26 +261,35 @@ static __always_inline bool is_start(const struct kmem_cache *cache, const void 
 {
 	const unsigned long addr = (unsigned long)object, before = addr - KASAN_GRANULE_SIZE;
 
-	if (addr & KASAN_GRANULE_MASK || redzone_get_tag(object) == KASAN_TAG_KERNEL)
+	if (addr & KASAN_GRANULE_MASK)
 		return false;
 #ifdef CONFIG_KASAN_HW_TAGS
-	if (kasan_mte_ldg(addr) != addr)
+	if (redzone_mte_ldg(addr) != addr)
 		return false;
 	/* A slab's first object. The page before it may not be mapped. */
 	if (!offset_in_page(addr) && !PageTail(virt_to_page(object)))
 		return !(cache->flags & SLAB_RED_ZONE);
-	return kasan_mte_ldg(before) != before;
+	return redzone_mte_ldg(before) != before;
 #else
-	return *shadow_of(addr) == redzone_get_tag(object) &&
+	return redzone_get_tag(object) != KASAN_TAG_KERNEL &&
+	       *shadow_of(addr) == redzone_get_tag(object) &&
 	       *shadow_of(before) != redzone_get_tag(object);
 #endif
 }
 
+static noinline bool check_now(struct kmem_cache *cache, void *object, unsigned long ip)
+{
+	void *base;
+
+	if (unlikely(is_kfence_address(object)))
+		return false;
+	base = is_start(cache, object) ? kasan_reset_tag(object) : start_of_slot(cache, object);
+	return free_slowly(cache, object, base, ip);
+}
+
 bool __kasan_slab_pre_free(struct kmem_cache *cache, void *object, unsigned long ip)
 {
-	if (likely(is_checked_later(cache) && is_start(cache, object)))
-		return false;
-	return check_now(cache, object, ip);
+	return is_checked_later(cache) ? false : check_now(cache, object, ip);
 }
 #endif
 
@@ -285,36 +345,54 @@ bool __kasan_slab_free(struct kmem_cache *cache, void *object, bool init,
 
 #else
 
-static noinline bool __kasan_slab_free_init(struct kmem_cache *cache, void *object,
-					    unsigned long ip)
+/* Return: false if nothing has happened, and the hook has to do it. @object starts at its slot. */
+static __always_inline bool free_plain(const struct kmem_cache *cache, const void *object)
 {
+	const struct redzone_cache shape = shape_of(cache);
+	unsigned long flags;
+	bool done;
+
+	/* With software tags one instruction ends the object's life. */
+	if (IS_ENABLED(CONFIG_KASAN_SW_TAGS))
+		return likely(redzone_slab_free_inline(&shape, object, 0));
+	flags = kasan_port_irq_save();
+	done = redzone_slab_free_inline(&shape, object, kasan_port_cpu());
+	kasan_port_irq_restore(flags);
+	return likely(done);
+}
+
+static noinline bool __kasan_slab_free_slowly(struct kmem_cache *cache, void *object, bool init)
+{
+	/* For reports of a bad free: the caller of SLUB's function. */
+	const unsigned long ip = (unsigned long)__builtin_return_address(1);
 	struct redzone_cache *kasan = kasan_cache(cache);
+	void *base;
 
 	if (!kasan || is_kfence_address(object))
 		return false;
-	if (redzone_slab_free(kasan, object, kasan_reset_tag(object), ip) != KASAN_FREE_NOW)
+	base = is_start(cache, object) ? kasan_reset_tag(object) : start_of_slot(cache, object);
+	if (redzone_slab_free(kasan, object, base, ip) != KASAN_FREE_NOW)
 		return true;
-	if (kasan_has_integrated_init())
-		memset(kasan_reset_tag(object), 0, kasan->object_size);
+	if (init && kasan_has_integrated_init())
+		memset(base, 0, kasan->object_size);
 	return false;
 }
 
 bool __kasan_slab_free(struct kmem_cache *cache, void *object, bool init,
 		       bool still_accessible NO_QUARANTINE)
 {
-	/* For reports of a double free: the caller of SLUB's function, which SLUB tells __kasan_slab_pre_free() only. */
-	const unsigned long ip = (unsigned long)__builtin_return_address(1);
 	struct redzone_cache *kasan;
 
 	/* Without metadata nothing can be noted of an object that its readers may still look at. */
 	if (still_accessible)
 		return false;
-	if (unlikely(init))
-		return __kasan_slab_free_init(cache, object, ip);
-	kasan = kasan_cache(cache);
-	if (unlikely(!kasan || is_kfence_address(object)))
+	if (unlikely(init || is_kfence_address(object) || !is_start(cache, object)))
+		return __kasan_slab_free_slowly(cache, object, init);
+	if (is_plain(cache) && free_plain(cache, object))
 		return false;
-	return redzone_slab_free(kasan, object, kasan_reset_tag(object), ip) != KASAN_FREE_NOW;
+	kasan = kasan_known_cache(cache);
+	return likely(kasan) ? redzone_slab_free_start(kasan, object)
+			     : __kasan_slab_free_slowly(cache, object, init);
 }
 
 #endif
