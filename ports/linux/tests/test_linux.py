@@ -366,6 +366,30 @@ def test_a_console_is_read_to_its_verdict(tmp_path):
 # --- The suite ------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("own", [True, False])
+def test_a_boot_of_linux_s_own_that_stops_is_repeated_once(monkeypatch, tmp_path, own):
+    ends, begun = ["the output ends inside a suite", None], []
+
+    def booted(image, log, smp, parameters):
+        log.parent.mkdir(parents=True, exist_ok=True)
+        log.write_text(f"boot {len(begun)}", encoding="utf-8")
+        begun.append(log)
+        return SimpleNamespace(ended=ends[len(begun) - 1])
+
+    monkeypatch.setattr(suite.source, "HOME", tmp_path)
+    monkeypatch.setattr(suite, "_session", booted)
+    image = SimpleNamespace(own=own, make=SimpleNamespace(name="arm64-sw_tags"))
+    found = suite._boots(image, [(4, ("kasan.stacktrace=off",))])
+    (name, last), *rest = found.items()
+    assert name == "arm64-sw_tags-4cpu-off" and not rest
+    assert last.ended == (None if own else ends[0])
+    logs = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "logs").iterdir()}
+    if own:
+        assert logs == {f"suite-{name}-own-stopped.log": "boot 0", f"suite-{name}-own.log": "boot 1"}
+    else:
+        assert logs == {f"suite-{name}.log": "boot 0"}
+
+
 def test_a_case_that_is_worse_than_with_linuxs_own_is_named(tmp_path):
     def session(**results):
         cases = [ktap.Case(name, status) for name, status in results.items()]
