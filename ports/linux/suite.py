@@ -293,11 +293,17 @@ def _nmis(image, options, parameters):
     return result(name, ended + nmi_faults(session.lines), log)
 
 
+def _word(parameter):
+    """Return what names a boot with @parameter: its value; with its name if that is "on" or "off"."""
+    name, _, value = parameter.rpartition("=")
+    return f"{name.rpartition('.')[2]}-{value}" if value in ("on", "off") else value
+
+
 def _boots(image, rows):
     """Boot @image as each of @rows says. Return {name: Session}."""
     sessions = {}
     for smp, parameters in rows:
-        words = (f"{smp}cpu", *(one.rpartition("=")[2] for one in parameters))
+        words = (f"{smp}cpu", *map(_word, parameters))
         name = "-".join((image.make.name, *words))
         log = source.HOME / "logs" / f"suite-{name}{'-own' if image.own else ''}.log"
         sessions[name] = _session(image, log, smp, parameters)

@@ -71,6 +71,13 @@ static inline struct redzone_cache *kasan_cache(const struct kmem_cache *cache)
 }
 #endif
 
+/** kasan_keeps_tag() - do all owners of an object of @cache get the same tag? An object with a constructor may contain pointers
+ *  to itself, and readers may look at one of a type-safe cache after its free. */
+static __always_inline bool kasan_keeps_tag(const struct kmem_cache *cache)
+{
+	return cache->ctor || cache->flags & SLAB_TYPESAFE_BY_RCU;
+}
+
 /** kasan_free_released() - give SLUB what the quarantine has released on this CPU. From its frees, whose callers may sleep in
  *  a real-time kernel. */
 #if defined(CONFIG_KASAN_GENERIC) && defined(CONFIG_PREEMPT_RT)

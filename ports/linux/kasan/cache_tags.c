@@ -33,8 +33,7 @@ static void fill(struct kasan_cache_entry *entry, const struct kmem_cache *cache
 {
 	entry->kasan =
 		(struct redzone_cache){.name = cache->name, .object_size = cache->object_size};
-	/* A constructor's object, and one with readers, keeps its tag: it may contain pointers to itself. */
-	if (cache->ctor || cache->flags & SLAB_TYPESAFE_BY_RCU)
+	if (kasan_keeps_tag(cache))
 		entry->kasan.flags |= KASAN_CACHE_NO_FREE_META_IN_OBJECT;
 	if (cache->flags & SLAB_KMALLOC)
 		entry->kasan.flags |= KASAN_CACHE_KMALLOC;

@@ -41,8 +41,7 @@ void *__must_check __kasan_init_slab_obj(struct kmem_cache *cache, const void *o
 	struct redzone_cache *kasan;
 
 	/* Each owner of the others gets a tag of its own. */
-	if (!IS_ENABLED(CONFIG_KASAN_GENERIC) && !cache->ctor &&
-	    !(cache->flags & SLAB_TYPESAFE_BY_RCU))
+	if (!IS_ENABLED(CONFIG_KASAN_GENERIC) && !kasan_keeps_tag(cache))
 		return (void *)object;
 	kasan = kasan_cache(cache);
 	return kasan ? redzone_init_slab_slot(kasan, (void *)object) : (void *)object;

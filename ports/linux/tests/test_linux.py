@@ -381,7 +381,7 @@ def test_a_boot_of_linux_s_own_that_stops_is_repeated_once(monkeypatch, tmp_path
     image = SimpleNamespace(own=own, make=SimpleNamespace(name="arm64-sw_tags"))
     found = suite._boots(image, [(4, ("kasan.stacktrace=off",))])
     (name, last), *rest = found.items()
-    assert name == "arm64-sw_tags-4cpu-off" and not rest
+    assert name == "arm64-sw_tags-4cpu-stacktrace-off" and not rest
     assert last.ended == (None if own else ends[0])
     logs = {path.name: path.read_text(encoding="utf-8") for path in (tmp_path / "logs").iterdir()}
     if own:
