@@ -67,6 +67,7 @@ static struct {
 	size_t used;		/* bytes used in the newest block */
 	bool full;
 	size_t traces;
+	unsigned int version; /* changes after each change of a bucket's list */
 } depot = {.max_blocks = (CONFIG_KASAN_DEPOT_SIZE) / BLOCK_SIZE};
 
 /* Segment 0 is static; segment i > 0, with bucket numbers from FIRST << (i - 1) on, doubles the table. @count buckets
@@ -181,6 +182,7 @@ static void grow_buckets(size_t bytes)
 		buckets.segment[segment_of(buckets.count)] = segment;
 		buckets.bytes += bytes;
 		(void)add_bucket();
+		__atomic_store_n(&depot.version, depot.version + 1, __ATOMIC_RELEASE);
 	} else {
 		/* Do not ask again for each new trace, but after some hundred. */
 		buckets.ask_again = depot.traces + FIRST;
@@ -319,6 +321,7 @@ static struct kasan_record *add(uint32_t hash, const uintptr_t *pcs, size_t coun
 	__atomic_store_n(&depot.traces, depot.traces + 1, __ATOMIC_RELAXED);
 	if (GROWS && depot.traces > (size_t)buckets.count * LOAD)
 		*segment = add_bucket();
+	__atomic_store_n(&depot.version, depot.version + 1, __ATOMIC_RELEASE);
 	return record;
 }
 
@@ -338,7 +341,9 @@ static bool get_block(void)
 	return block;
 }
 
-static kasan_cold struct kasan_record *insert(uint32_t hash, const uintptr_t *pcs, size_t count)
+/* @version: of the lists in which the caller has not found the trace. */
+static kasan_cold struct kasan_record *insert(uint32_t hash, const uintptr_t *pcs, size_t count,
+					      unsigned int version)
 {
 	struct kasan_record *record;
 	unsigned long flags;
@@ -351,8 +356,8 @@ static kasan_cold struct kasan_record *insert(uint32_t hash, const uintptr_t *pc
 	do {
 		wants_block = false;
 		flags = kasan_lock(&depot.lock);
-		/* Another CPU may have stored the same trace first. */
-		record = find(hash, pcs, count);
+		/* Another CPU may have stored the same trace first, or moved it to another bucket during the search. */
+		record = depot.version != version ? find(hash, pcs, count) : NULL;
 		if (!record)
 			record = add(hash, pcs, count, &wants_block, &segment);
 		kasan_unlock(&depot.lock, flags);
@@ -389,12 +394,13 @@ static kasan_cold void refuse(void)
 struct kasan_record *kasan_depot_get(const uintptr_t *pcs, size_t count)
 {
 	const uint32_t hash = hash_trace(pcs, count);
+	const unsigned int version = __atomic_load_n(&depot.version, __ATOMIC_ACQUIRE);
 	struct kasan_record *record = find(hash, pcs, count);
 
 	if (kasan_likely(record))
 		return record;
 	if (!__atomic_load_n(&depot.full, __ATOMIC_RELAXED))
-		record = insert(hash, pcs, count);
+		record = insert(hash, pcs, count, version);
 	if (kasan_unlikely(!record))
 		refuse();
 	return record;
