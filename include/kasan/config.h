@@ -318,6 +318,13 @@
 #define CONFIG_KASAN_STACK_DEPTH 48
 #endif
 
+/* The number of frames, from 1 to 7, by which a stack is looked up before all of it is compared with a known trace. They are
+ * compared without a loop, but a stack that has not even two more takes longer. More than 4 help a system whose stacks are deep
+ * and alike in their first functions. A CPU of 32 bits always takes 1. */
+#ifndef CONFIG_KASAN_NEAR_FRAMES
+#define CONFIG_KASAN_NEAR_FRAMES 4
+#endif
+
 /* Bytes the stack depot may grow to, 2 KiB or more. The boot parameter kasan.depot_size= changes it, unless it is below
  * 1 MiB: such a depot has small blocks, and cannot grow beyond its size. Others take 64 KiB at a time from
  * kasan_port_alloc(). */

@@ -435,17 +435,23 @@ static void put_near(const struct kasan_record **near, const struct kasan_record
 }
 #endif
 
-/* @first: the trace's first frame. @entry: of the far key, where there are far keys. Looks into @ways entries from @way on. */
-static const struct kasan_record *find_frames(const struct kasan_bounds *bounds,
-					      const struct kasan_near_frames *start, uintptr_t ip,
-					      uintptr_t first, const struct kasan_record **entry,
-					      unsigned int way, unsigned int ways)
+static kasan_noinline bool is_same(const struct kasan_bounds *bounds,
+				   const struct kasan_near_frames *start, uintptr_t ip,
+				   uintptr_t first, const struct kasan_record *record)
+{
+	return kasan_same_frames(bounds, start, ip, first, record->pcs, record->more);
+}
+
+/* @first: the trace's first frame. @entry: of the far key, where there are far keys. Looks into @ways entries from @way on. Most
+ * are empty. */
+static kasan_always_inline const struct kasan_record *
+find_frames(const struct kasan_bounds *bounds, const struct kasan_near_frames *start, uintptr_t ip,
+	    uintptr_t first, const struct kasan_record **entry, unsigned int way, unsigned int ways)
 {
 	for (; way < ways; way++) {
 		const struct kasan_record *record = kasan_known_read(kasan_known_way(entry, way));
 
-		if (record &&
-		    kasan_same_frames(bounds, start, ip, first, record->pcs, record->more)) {
+		if (record && record->pcs[0] == ip && is_same(bounds, start, ip, first, record)) {
 #if !KASAN_KNOWN_HAS_FAR
 			if (way)
 				promote(entry, kasan_known_way(entry, way), record);

@@ -60,6 +60,18 @@ static inline uintptr_t kasan_frame_left(const struct kasan_bounds *bounds, uint
 					  : kasan_frame_room(bounds, fp);
 }
 
+/** kasan_hook_frame() - Return: the frame of the hook that has called a function whose frame is @fp. @ip: the hook's return
+ *  address. The compiler may have turned the call into a jump; then @fp itself returns there. */
+static inline uintptr_t kasan_hook_frame(uintptr_t ip, uintptr_t fp)
+{
+#if KASAN_FOLLOWS_FRAMES
+	return kasan_arch_frame_ra(fp) == ip ? fp : kasan_arch_frame_prev(fp);
+#else
+	(void)ip;
+	return fp;
+#endif
+}
+
 uintptr_t kasan_skip_far(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t fp);
 
 /** kasan_skip_to() - Return: the frame above the one that returns to @ip; @fp itself if none of the first few does.
@@ -81,24 +93,28 @@ static kasan_always_inline uintptr_t kasan_skip_to(const struct kasan_bounds *bo
 static kasan_always_inline size_t kasan_follow(const struct kasan_bounds *bounds, uintptr_t fp,
 					       uintptr_t *pcs, size_t count, size_t max)
 {
+	struct kasan_bounds highest = {0, bounds->low + bounds->span};
+	uintptr_t *at = pcs + count, *const end = pcs + max;
 	uintptr_t room, next;
 
 	if (!kasan_is_frame(bounds, fp))
 		return count;
-	room = kasan_frame_room(bounds, fp);
-	while (count < max) {
+	/* Or the compiler would add this up for each frame. */
+	__asm__("" : "+r"(highest.span));
+	room = kasan_frame_room(&highest, fp);
+	while (at < end) {
 		const uintptr_t ra = kasan_arch_frame_ra(fp);
 
 		if (!ra)
 			break;
-		pcs[count++] = ra;
+		*at++ = ra;
 		fp = kasan_arch_frame_prev(fp);
-		next = kasan_frame_room(bounds, fp);
+		next = kasan_frame_room(&highest, fp);
 		if (next >= room)
 			break;
 		room = next;
 	}
-	return count;
+	return (size_t)(at - pcs);
 }
 
 /* --- Comparing a stack with a known trace --- */
@@ -115,9 +131,10 @@ static inline uint32_t kasan_known_mix(uint32_t key, uintptr_t word)
 #endif
 }
 
-/* How many frames are compared without a loop. A small CPU has few registers and little flash for more. */
+/* How many frames are compared without a loop. A small CPU has few registers and little flash for more than one. */
 #if UINTPTR_MAX > UINT32_MAX
-#define KASAN_NEAR 4
+#define KASAN_NEAR (CONFIG_KASAN_NEAR_FRAMES)
+_Static_assert(KASAN_NEAR >= 1 && KASAN_NEAR <= 7, "the loop over them is unrolled eight times");
 #else
 #define KASAN_NEAR 1
 #endif
