@@ -32,11 +32,11 @@ static kasan_always_inline bool kasan_slab_at_edge(const struct kasan_cache *cac
 }
 
 /**
- * kasan_slab_retag() - choose the tag of a slot that had an owner before, by the policy "adjacent"
+ * kasan_slab_retag() - choose the tag of a slot by the policy "adjacent"
  * @object: its address with the last owner's tag; gets another tag of the same parity.
  *
- * Return: false if kasan_slab_alloc() has to find a tag, because this is the first owner or there is no random number
- * yet.
+ * Return: false if kasan_slab_alloc() has to find a tag, because there is no random number yet, or with software tags
+ * because this is the first owner.
  */
 #ifdef CONFIG_KASAN_HW_TAGS
 
@@ -44,6 +44,7 @@ static kasan_always_inline bool kasan_slab_at_edge(const struct kasan_cache *cac
 #define KASAN_TAGS_NEVER 0xc003c003c003c003ULL
 /* Rotated right by 16 less the last tag, bits 15:0 are that tag and all tags of the other parity. */
 #define KASAN_TAGS_OTHERS (0xaaaaaaaaaaaaaaaaULL | 1ULL << 16)
+#define KASAN_TAGS_ODD	  0xaaaaULL
 
 /* Return: @exclude with the tag of the memory at @addr, if it has one. */
 static kasan_always_inline uint64_t kasan_slab_exclude(uintptr_t addr, uint64_t exclude)
@@ -74,9 +75,11 @@ static kasan_always_inline bool kasan_slab_retag(const struct kasan_cache *cache
 	const unsigned int last = (unsigned int)(*object >> KASAN_TAG_SHIFT);
 	uint64_t exclude;
 
+	/* The first owner: the number of the slot, from address 0 on, is even or odd. */
 	if (kasan_unlikely(last == KASAN_TAG_KERNEL))
-		return false;
-	exclude = KASAN_TAGS_OTHERS << (last & 63) | KASAN_TAGS_OTHERS >> (-last & 63);
+		exclude = KASAN_TAGS_ODD >> (kasan_untag_addr(*object) / cache->slot_size & 1);
+	else
+		exclude = KASAN_TAGS_OTHERS << (last & 63) | KASAN_TAGS_OTHERS >> (-last & 63);
 	exclude |= KASAN_TAGS_NEVER;
 	if (kasan_unlikely(kasan_slab_at_edge(cache, *object)))
 		exclude = kasan_slab_exclude_beside(cache, *object, exclude);

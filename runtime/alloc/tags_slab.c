@@ -159,6 +159,13 @@ void kasan_poison_object(struct kasan_cache *cache, void *object)
 
 /* --- Allocation --- */
 
+/* Does an object of @size bytes have nothing that is rare? */
+static kasan_always_inline bool is_plain(const struct kasan_cache *cache, size_t size)
+{
+	return !(__atomic_load_n(&kasan_slab_flags, __ATOMIC_RELAXED) & ~KASAN_SLAB_TRACES) &&
+	       size <= cache->plain_size;
+}
+
 /* Handles every object. @caller->fp may be the frame of any function that the caller has called. */
 static void *open_object(struct kasan_cache *cache, void *object, size_t size, bool init,
 			 const struct kasan_caller *caller)
@@ -194,9 +201,19 @@ static void *open_object(struct kasan_cache *cache, void *object, size_t size, b
 static kasan_noinline void *open_object_slow(struct kasan_cache *cache, void *object, size_t size,
 					     bool init, uintptr_t ip)
 {
-	/* The hook's frame may be gone, because the compiler may have turned its call into a jump. */
-	const struct kasan_caller caller = {.ip = ip, .fp = KASAN_CALLER_FP()};
+	const struct kasan_caller caller = {.ip = ip,
+					    .fp = kasan_hook_frame(ip, KASAN_CALLER_FP())};
+	uintptr_t addr = (uintptr_t)object;
+	struct kasan_track track;
 
+	/* Nearly always only the stack is new. */
+	if (kasan_likely(is_plain(cache, size) && kasan_slab_retag(cache, &addr))) {
+		kasan_clear_track(&track);
+		kasan_set_new_track(&track, caller.ip, caller.fp);
+		kasan_ring_record((void *)addr, size, false, &track);
+		kasan_tags_open(addr, size, kasan_addr_tag(addr), init);
+		return (void *)addr;
+	}
 	return open_object(cache, object, size, init, &caller);
 }
 
@@ -241,14 +258,12 @@ static kasan_always_inline void *open_object_fast(struct kasan_cache *cache, voi
 						  size_t size, bool init, uintptr_t ip,
 						  uintptr_t fp)
 {
-	const unsigned int flags = __atomic_load_n(&kasan_slab_flags, __ATOMIC_RELAXED);
 	struct kasan_ring_stack stack;
 	uintptr_t addr = (uintptr_t)object;
 
 	if (kasan_unlikely(!object))
 		return NULL;
-	if (kasan_unlikely(flags & ~KASAN_SLAB_TRACES || size > cache->plain_size ||
-			   !kasan_ring_find(&stack, ip, fp)))
+	if (kasan_unlikely(!is_plain(cache, size) || !kasan_ring_find(&stack, ip, fp)))
 		return open_object_slow(cache, object, size, init, ip);
 	if (kasan_unlikely(!kasan_slab_retag(cache, &addr)))
 		return open_first(cache, object, size, init, stack);
@@ -256,7 +271,12 @@ static kasan_always_inline void *open_object_fast(struct kasan_cache *cache, voi
 		return open_recorded((void *)addr, size, init, stack.handle);
 	if (!init)
 		return (void *)kasan_tags_open_fast(addr, size);
+#ifdef CONFIG_KASAN_HW_TAGS
+	/* The CPU checks whole granules. */
+	kasan_tags_fill_zero(addr, kasan_tags_whole(size), kasan_addr_tag(addr));
+#else
 	kasan_tags_open(addr, size, kasan_addr_tag(addr), true);
+#endif
 	return (void *)addr;
 }
 
@@ -285,12 +305,14 @@ static inline void *resize(const struct kasan_cache *cache, void *object, size_t
 	return object;
 }
 
-/* For caches that are not plain, and for more bytes than their objects have. */
+/* Handles every object. */
 static kasan_noinline void *resize_slow(const struct kasan_cache *cache, void *object, size_t size,
 					uintptr_t ip)
 {
-	const uintptr_t fp = KASAN_CALLER_FP();
+	const uintptr_t fp = kasan_hook_frame(ip, KASAN_CALLER_FP());
 
+	if (!object || !kasan_on())
+		return object;
 	if (size > cache->object_size)
 		size = cache->object_size;
 	/* This applies to a pointer without a tag too. */
@@ -311,17 +333,27 @@ kasan_noinline void *kasan_slab_realloc(struct kasan_cache *cache, void *object,
 	return resize(cache, object, size, KASAN_CALLER_IP(), KASAN_CALLER_FP());
 }
 
+/* kasan_poison_tail() of an object that has all of its @span. */
+static kasan_always_inline void shorten(void *object, size_t size, size_t span)
+{
+#ifdef CONFIG_KASAN_HW_TAGS
+	/* One of 0 bytes still has an owner, whose tag is in its first granule. */
+	const size_t whole = kasan_tags_whole(size + !size);
+
+	kasan_tags_fill_fast((uintptr_t)object + whole, span - whole, KASAN_SLAB_REDZONE);
+#else
+	kasan_poison_tail(object, size, span, KASAN_SLAB_REDZONE);
+#endif
+}
+
 kasan_noinline void *kasan_slab_resize(struct kasan_cache *cache, void *object, size_t size)
 {
-	if (kasan_unlikely(!object || !kasan_on()))
-		return object;
-	if (kasan_unlikely(size > cache->plain_size))
-		return resize_slow(cache, object, size, KASAN_CALLER_IP());
 	/* A second record would have the same stack, and take the place of another object's. */
-	if (kasan_unlikely(kasan_get_tag(object) == KASAN_TAG_KERNEL) ||
+	if (kasan_unlikely(!object || !kasan_on() || size > cache->plain_size ||
+			   kasan_get_tag(object) == KASAN_TAG_KERNEL) ||
 	    (kasan_opt_stacktrace && !kasan_ring_correct(object, size)))
-		return resize(cache, object, size, KASAN_CALLER_IP(), KASAN_CALLER_FP());
-	kasan_poison_tail(object, size, object_span(cache), KASAN_SLAB_REDZONE);
+		return resize_slow(cache, object, size, KASAN_CALLER_IP());
+	shorten(object, size, object_span(cache));
 	return object;
 }
 
@@ -434,8 +466,9 @@ static void close_object(struct kasan_cache *cache, const void *object,
 static kasan_noinline enum kasan_free_verdict
 slab_free_slow(struct kasan_cache *cache, void *object, void *base, uintptr_t report, uintptr_t ip)
 {
-	const struct kasan_caller caller = {
-		.ip = ip, .fp = KASAN_CALLER_FP(), .report_ip = report ? report : ip};
+	const struct kasan_caller caller = {.ip = ip,
+					    .fp = kasan_hook_frame(ip, KASAN_CALLER_FP()),
+					    .report_ip = report ? report : ip};
 	const char *wrong;
 
 	if (!kasan_on())

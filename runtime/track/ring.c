@@ -127,21 +127,6 @@ void kasan_ring_add(const void *ptr, size_t size, bool is_free, uintptr_t ip, ui
 		take_and_put(ptr, word, &track);
 }
 
-bool kasan_ring_correct(const void *ptr, size_t size)
-{
-	const unsigned long irq = kasan_port_irq_save();
-	struct kasan_ring_cpu *const cpu = &kasan_ring_cpus[kasan_port_cpu()];
-	struct kasan_ring_entry *const next = cpu->next;
-	const bool found = next != cpu->first && next[-1].ptr == (uintptr_t)ptr &&
-			   !(next[-1].size & KASAN_RING_FREE);
-
-	/* Readers take either size, so the stamp stays. */
-	if (kasan_likely(found))
-		__atomic_store_n(&next[-1].size, (uint32_t)size, __ATOMIC_RELAXED);
-	kasan_port_irq_restore(irq);
-	return found;
-}
-
 uint64_t kasan_ring_mark(void)
 {
 	return __atomic_fetch_add(&kasan_ring.epoch, 1, __ATOMIC_ACQ_REL);

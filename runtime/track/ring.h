@@ -164,7 +164,20 @@ void kasan_ring_record(const void *ptr, size_t size, bool is_free, const struct 
 
 /** kasan_ring_correct() - set the @size in this CPU's newest record, if that is the allocation of the object at @ptr.
  *  Return: false if it is another record, which is left alone. */
-bool kasan_ring_correct(const void *ptr, size_t size);
+static kasan_always_inline bool kasan_ring_correct(const void *ptr, size_t size)
+{
+	const unsigned long irq = kasan_port_irq_save();
+	struct kasan_ring_cpu *const cpu = &kasan_ring_cpus[kasan_port_cpu()];
+	struct kasan_ring_entry *const next = cpu->next;
+	const bool found = next != cpu->first && next[-1].ptr == (uintptr_t)ptr &&
+			   !(next[-1].size & KASAN_RING_FREE);
+
+	/* Readers take either size, so the stamp stays. */
+	if (kasan_likely(found))
+		__atomic_store_n(&next[-1].size, (uint32_t)size, __ATOMIC_RELAXED);
+	kasan_port_irq_restore(irq);
+	return found;
+}
 
 /* --- Life cycle and reading --- */
 
