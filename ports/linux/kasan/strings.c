@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
 /*
- * strings.c - strlen() that checks the string as a whole.
+ * strings.c - strlen() that checks the string as a whole, or that reads one granule at a time.
  *
- * With KASAN arm64 takes Linux's strlen() in C, in which the compiler checks each byte: a tenth of a boot's instructions. The
+ * With shadow arm64 takes Linux's strlen() in C, in which the compiler checks each byte: a tenth of a boot's instructions. The
  * architecture's function in assembly is in the kernel nevertheless, as __pi_strlen(). It does the work here, and then the
- * range is checked. lib/string.c defines strlen(), and this folder must not change that file, so the function in C is made to
- * jump here.
+ * range is checked.
+ *
+ * With hardware tags arm64 keeps its function in assembly. That begins with 16 bytes from the start of the string, but if
+ * these could lie in two granules, with the code that it otherwise has for the end of a page. Here nothing is read that lies
+ * in two granules.
+ *
+ * This folder must not change the files of these functions, so they are made to jump here.
  */
 #include <linux/init.h>
 #include <linux/kasan.h>
@@ -17,6 +22,7 @@
 
 #include "internal.h"
 #include "kasan.h"
+#include "strlen.h"
 
 #if KASAN_LINUX_7
 #include <asm/text-patching.h>
@@ -25,6 +31,15 @@
 #endif
 
 size_t __pi_strlen(const char *string);
+
+#ifdef CONFIG_KASAN_HW_TAGS
+
+static size_t kasan_strlen(const char *string)
+{
+	return kasan_strlen_by_granules(string);
+}
+
+#else
 
 /* May the first byte at @addr be bad? What follows could then be memory that is not mapped. */
 static bool may_be_bad(const char *addr)
@@ -59,6 +74,8 @@ static size_t kasan_strlen(const char *string)
 	return length;
 }
 
+#endif
+
 /* Let the function @from jump to @to. */
 static void __init redirect(void *from, void *to)
 {
@@ -83,5 +100,9 @@ static void __init redirect(void *from, void *to)
 
 void __init kasan_redirect_strings(void)
 {
-	redirect(strlen, kasan_strlen);
+	if (!IS_ENABLED(CONFIG_KASAN_HW_TAGS))
+		redirect(strlen, kasan_strlen);
+	/* Words are read as on a little-endian CPU. */
+	else if (!IS_ENABLED(CONFIG_CPU_BIG_ENDIAN))
+		redirect(__pi_strlen, kasan_strlen);
 }

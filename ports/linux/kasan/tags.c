@@ -66,6 +66,7 @@ void __init kasan_init_hw_tags(void)
 	if (!redzone_on())
 		return;
 	static_branch_enable(&kasan_flag_enabled);
+	kasan_redirect_strings();
 	/* This CPU came before the parameters were read. */
 	kasan_init_hw_tags_cpu();
 }
