@@ -54,8 +54,8 @@ def test_hardware_tags_find_one_access_and_every_double_free():
 def test_a_pattern_chooses_the_kernels_under_stress(monkeypatch, tmp_path):
     booted = []
 
-    def run(image, log, *_, **__):
-        booted.append(image.make.name)
+    def run(image, log, parameters, **_):
+        booted.append((image.make.name, "kasan.stacktrace=off" in parameters))
         return boot.Session(log, lines=[FREE, BUG, REPORT, FREE])
 
     def build_(make):
@@ -68,10 +68,13 @@ def test_a_pattern_chooses_the_kernels_under_stress(monkeypatch, tmp_path):
     monkeypatch.setattr(disk, "script", lambda *_: tmp_path)
     monkeypatch.setattr(boot, "run", run)
     context = SimpleNamespace(seconds=None, filter="*sw_tags*", jobs=1, missing=lambda *_: None)
-    assert [(found.name, found.status) for found in suite_stress.run(context)] == [("sw_tags", suite.PASS)]
-    assert booted == ["arm64-sw_tags+stress"]
+    assert [(found.name, found.status) for found in suite_stress.run(context)] == [
+        ("sw_tags", suite.PASS),
+        ("sw_tags-stacktrace-off", suite.PASS),
+    ]
+    assert booted == [("arm64-sw_tags+stress", False), ("arm64-sw_tags+stress", True)]
     context.filter = None
-    assert len([*suite_stress.run(context)]) == 3
+    assert len([*suite_stress.run(context)]) == 5
     assert "filter" in suite_stress.OPTIONS
 
 
