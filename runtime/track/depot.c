@@ -67,7 +67,7 @@ static struct {
 	size_t used;		/* bytes used in the newest block */
 	bool full;
 	size_t traces;
-	unsigned int version; /* changes after each change of a bucket's list */
+	unsigned int version; /* changes after each change of a bucket's list, if GROWS */
 } depot = {.max_blocks = (CONFIG_KASAN_DEPOT_SIZE) / BLOCK_SIZE};
 
 /* Segment 0 is static; segment i > 0, with bucket numbers from FIRST << (i - 1) on, doubles the table. @count buckets
@@ -136,6 +136,13 @@ static inline uint32_t bucket_number(uint32_t hash, uint32_t count)
 	return number < count ? number : number - half;
 }
 
+/* Under the lock. A small depot has no bytes of code for this. */
+static inline void lists_changed(void)
+{
+	if (GROWS)
+		__atomic_store_n(&depot.version, depot.version + 1, __ATOMIC_RELEASE);
+}
+
 /* Bring one more bucket into use. Under the lock. Return: bytes of a new segment that the caller must first get from
  * the port; 0: none. */
 static size_t add_bucket(void)
@@ -182,7 +189,7 @@ static void grow_buckets(size_t bytes)
 		buckets.segment[segment_of(buckets.count)] = segment;
 		buckets.bytes += bytes;
 		(void)add_bucket();
-		__atomic_store_n(&depot.version, depot.version + 1, __ATOMIC_RELEASE);
+		lists_changed();
 	} else {
 		/* Do not ask again for each new trace, but after some hundred. */
 		buckets.ask_again = depot.traces + FIRST;
@@ -242,11 +249,13 @@ static inline struct kasan_record *find(uint32_t hash, const uintptr_t *pcs, siz
 static uint32_t seal_of(const struct block *block)
 {
 	const uintptr_t place = (uintptr_t)block->older ^ (uintptr_t)block >> 4;
+	uint32_t word = (uint32_t)place;
 
+#if UINTPTR_MAX > UINT32_MAX
 	/* Of 32 bits, because some CPUs call the compiler's library for a larger product. */
-	return ((uint32_t)(place >> KASAN_UINTPTR_BITS / 2) * 0x85ebca6bU ^ (uint32_t)place) *
-		       0x9e3779b1U +
-	       block->number;
+	word ^= (uint32_t)(place >> 32) * 0x85ebca6bU;
+#endif
+	return word * 0x9e3779b1U + block->number;
 }
 
 /* Get room and a handle for a record of @size bytes. Under the lock. Return: NULL if there is none; @wants_block: set
@@ -321,7 +330,7 @@ static struct kasan_record *add(uint32_t hash, const uintptr_t *pcs, size_t coun
 	__atomic_store_n(&depot.traces, depot.traces + 1, __ATOMIC_RELAXED);
 	if (GROWS && depot.traces > (size_t)buckets.count * LOAD)
 		*segment = add_bucket();
-	__atomic_store_n(&depot.version, depot.version + 1, __ATOMIC_RELEASE);
+	lists_changed();
 	return record;
 }
 
@@ -357,7 +366,7 @@ static kasan_cold struct kasan_record *insert(uint32_t hash, const uintptr_t *pc
 		wants_block = false;
 		flags = kasan_lock(&depot.lock);
 		/* Another CPU may have stored the same trace first, or moved it to another bucket during the search. */
-		record = depot.version != version ? find(hash, pcs, count) : NULL;
+		record = !GROWS || depot.version != version ? find(hash, pcs, count) : NULL;
 		if (!record)
 			record = add(hash, pcs, count, &wants_block, &segment);
 		kasan_unlock(&depot.lock, flags);
@@ -394,7 +403,7 @@ static kasan_cold void refuse(void)
 struct kasan_record *kasan_depot_get(const uintptr_t *pcs, size_t count)
 {
 	const uint32_t hash = hash_trace(pcs, count);
-	const unsigned int version = __atomic_load_n(&depot.version, __ATOMIC_ACQUIRE);
+	const unsigned int version = GROWS ? __atomic_load_n(&depot.version, __ATOMIC_ACQUIRE) : 0;
 	struct kasan_record *record = find(hash, pcs, count);
 
 	if (kasan_likely(record))
@@ -427,7 +436,8 @@ size_t kasan_depot_fetch(uint32_t handle, const uintptr_t **pcs)
 
 	while (block && block->seal == seal_of(block) && block->number > number)
 		block = block->older;
-	if (!handle || !block || block->number != number || offset < sizeof(*block) ||
+	/* Handle 0 would be in a block with a higher number than any. */
+	if (!block || block->number != number || offset < sizeof(*block) ||
 	    offset + sizeof(*record) > BLOCK_SIZE)
 		return 0;
 	record = (const struct kasan_record *)((uintptr_t)block + offset);

@@ -435,12 +435,20 @@ static void put_near(const struct kasan_record **near, const struct kasan_record
 }
 #endif
 
+#if KASAN_KNOWN_HAS_FAR
+/* There are two searches. */
 static kasan_noinline bool is_same(const struct kasan_bounds *bounds,
 				   const struct kasan_near_frames *start, uintptr_t ip,
 				   uintptr_t first, const struct kasan_record *record)
 {
 	return kasan_same_frames(bounds, start, ip, first, record->pcs, record->more);
 }
+#define IS_STACK_OF(bounds, start, ip, first, record) \
+	((record)->pcs[0] == (ip) && is_same(bounds, start, ip, first, record))
+#else
+#define IS_STACK_OF(bounds, start, ip, first, record) \
+	kasan_same_frames(bounds, start, ip, first, (record)->pcs, (record)->more)
+#endif
 
 /* @first: the trace's first frame. @entry: of the far key, where there are far keys. Looks into @ways entries from @way on. Most
  * are empty. */
@@ -451,7 +459,7 @@ find_frames(const struct kasan_bounds *bounds, const struct kasan_near_frames *s
 	for (; way < ways; way++) {
 		const struct kasan_record *record = kasan_known_read(kasan_known_way(entry, way));
 
-		if (record && record->pcs[0] == ip && is_same(bounds, start, ip, first, record)) {
+		if (record && IS_STACK_OF(bounds, start, ip, first, record)) {
 #if !KASAN_KNOWN_HAS_FAR
 			if (way)
 				promote(entry, kasan_known_way(entry, way), record);
@@ -462,14 +470,27 @@ find_frames(const struct kasan_bounds *bounds, const struct kasan_near_frames *s
 	return NULL;
 }
 
+#ifdef KASAN_DEPOT_IS_SMALL
+/* Where flash is small, one copy of the loop serves both callers. */
+#define FOLLOW_INLINE kasan_noinline
+#else
+#define FOLLOW_INLINE inline
+#endif
+
+static FOLLOW_INLINE size_t follow_all(const struct kasan_bounds *bounds, uintptr_t ip,
+				       uintptr_t first, uintptr_t *pcs)
+{
+	pcs[0] = ip;
+	return kasan_follow(bounds, first, pcs, 1, CONFIG_KASAN_STACK_DEPTH);
+}
+
 /* @first: where kasan_follow() starts. */
 static kasan_noinline struct kasan_record *enter_frames(const struct kasan_bounds *bounds,
 							uintptr_t ip, uintptr_t first)
 {
 	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
 
-	pcs[0] = ip;
-	return kasan_depot_get(pcs, kasan_follow(bounds, first, pcs, 1, CONFIG_KASAN_STACK_DEPTH));
+	return kasan_depot_get(pcs, follow_all(bounds, ip, first, pcs));
 }
 
 static uint32_t save_frames(const struct kasan_bounds *bounds, uintptr_t ip, uintptr_t fp)
@@ -525,9 +546,7 @@ static kasan_noinline void collect_frames(const struct kasan_bounds *bounds, uin
 {
 	uintptr_t pcs[CONFIG_KASAN_STACK_DEPTH];
 
-	pcs[0] = ip;
-	drop(pcs,
-	     kasan_follow(bounds, kasan_skip_to(bounds, ip, fp), pcs, 1, CONFIG_KASAN_STACK_DEPTH));
+	drop(pcs, follow_all(bounds, ip, kasan_skip_to(bounds, ip, fp), pcs));
 }
 
 /* @collect: the trace is not wanted, only its cost. @ip: 0: it is not known. */
