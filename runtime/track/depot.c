@@ -136,7 +136,7 @@ static inline uint32_t bucket_number(uint32_t hash, uint32_t count)
 	return number < count ? number : number - half;
 }
 
-/* Under the lock. A small depot has no bytes of code for this. */
+/* Under the lock. A small depot does without, which saves code. */
 static inline void lists_changed(void)
 {
 	if (GROWS)
@@ -436,7 +436,7 @@ size_t kasan_depot_fetch(uint32_t handle, const uintptr_t **pcs)
 
 	while (block && block->seal == seal_of(block) && block->number > number)
 		block = block->older;
-	/* Handle 0 would be in a block with a higher number than any. */
+	/* Handle 0 would be in a block whose number is higher than any. */
 	if (!block || block->number != number || offset < sizeof(*block) ||
 	    offset + sizeof(*record) > BLOCK_SIZE)
 		return 0;

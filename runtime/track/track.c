@@ -436,7 +436,7 @@ static void put_near(const struct kasan_record **near, const struct kasan_record
 #endif
 
 #if KASAN_KNOWN_HAS_FAR
-/* There are two searches. */
+/* Two searches call it. */
 static kasan_noinline bool is_same(const struct kasan_bounds *bounds,
 				   const struct kasan_near_frames *start, uintptr_t ip,
 				   uintptr_t first, const struct kasan_record *record)

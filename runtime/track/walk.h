@@ -99,7 +99,7 @@ static kasan_always_inline size_t kasan_follow(const struct kasan_bounds *bounds
 
 	if (!kasan_is_frame(bounds, fp))
 		return count;
-	/* Or the compiler would add this up for each frame. */
+	/* Otherwise the compiler adds these up again for each frame. */
 	__asm__("" : "+r"(highest.span));
 	room = kasan_frame_room(&highest, fp);
 	while (at < end) {
