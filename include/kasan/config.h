@@ -319,7 +319,7 @@
 #endif
 
 /* The number of frames, from 1 to 7, by which a stack is looked up before all of it is compared with a known trace. They are
- * compared without a loop, but a stack that has not even two more takes longer. More than 4 help a system whose stacks are deep
+ * compared without a loop, but a stack with fewer than two further frames takes longer. More than 4 help a system whose stacks are deep
  * and alike in their first functions. A CPU of 32 bits always takes 1. */
 #ifndef CONFIG_KASAN_NEAR_FRAMES
 #define CONFIG_KASAN_NEAR_FRAMES 4

@@ -75,7 +75,7 @@ static kasan_always_inline bool kasan_slab_retag(const struct kasan_cache *cache
 	const unsigned int last = (unsigned int)(*object >> KASAN_TAG_SHIFT);
 	uint64_t exclude;
 
-	/* The first owner: the number of the slot, from address 0 on, is even or odd. */
+	/* A first owner has no last tag. Slots are counted from address 0, and the number of this one gives the parity. */
 	if (kasan_unlikely(last == KASAN_TAG_KERNEL))
 		exclude = KASAN_TAGS_ODD >> (kasan_untag_addr(*object) / cache->slot_size & 1);
 	else

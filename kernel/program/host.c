@@ -153,7 +153,7 @@ static long read_input(unsigned char *buf, size_t size)
 		input_pos = 0;
 		input_size = (size_t)got;
 	}
-	/* What is there now, as from a pipe: the rest may be long in coming. */
+	/* Take the bytes that are available now: a pipe may deliver the rest much later. */
 	size = min(size, input_size - input_pos);
 	memcpy(buf, input + input_pos, size);
 	input_pos += size;

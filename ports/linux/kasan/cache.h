@@ -50,7 +50,7 @@ static __always_inline struct kasan_cache_entry **kasan_cache_bucket(const struc
 
 static __always_inline struct redzone_cache *kasan_known_cache(const struct kmem_cache *cache)
 {
-	/* An entry that is seen is seen whole, as what is read of it depends on its address. */
+	/* No barrier is needed: all loads from the entry depend on its address, and it was complete before it was published. */
 	struct kasan_cache_entry *entry = READ_ONCE(*kasan_cache_bucket(cache));
 
 	/* The objects of a cache grow if Linux gives it the objects of another one as well. */

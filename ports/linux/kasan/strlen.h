@@ -40,7 +40,7 @@ static inline size_t kasan_strlen_by_granules(const char *string)
 {
 	const unsigned long start = (unsigned long)string;
 	const unsigned long *at = (const unsigned long *)(start & ~(sizeof(*at) - 1));
-	/* What is before the string in its word must not look like its end. */
+	/* Sets all bits of the bytes that precede the string in its first word, so that none of them is 0. */
 	unsigned long end = kasan_ends(*at | ~(~0UL << start % sizeof(*at) * 8));
 
 	if (end)
